@@ -132,7 +132,7 @@ class Reference {
                    SavedFiles const& saved) const;
   /// What files have counted of a parameter. Without a manifest a group has its most.
   std::int64_t step_in(SavedFiles const& saved, int parameter) const;
-  oracle::Model::Counts counts_in(SavedFiles const& saved, int parameter) const;
+  void take_counts(oracle::Model::Saved& state, SavedFiles const& saved) const;
   /// The place of the name that a parameter is saved under.
   int own_name(int parameter) const { return registry_.names_of(parameter).front(); }
   std::vector<int> giving_names(int parameter) const;

@@ -1,6 +1,7 @@
 // The part of the reference that learns of checkpoints which no save of the run wrote: from their
 // files, or from what an engine shows that alone can read them.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -55,6 +56,7 @@ oracle::Model::Saved Reference::read_from(std::span<StoredFile const> files) con
   SavedFiles const saved = read_saved_files(files, names_of(model_));
   oracle::Model::Saved state = model_.save();
   for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
+  take_counts(state, saved);
   for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
     state.set_group(static_cast<int>(group), saved.groups.at(group_names_[group]));
   if (!saved.groups.empty()) state.set_scaling(saved.scaler, saved.max_norm);
@@ -102,25 +104,32 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
        {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
     take_tensor(state, parameter, kind, saved);
   if (saved.in_parts.contains(spec.name) == spec.parts.empty()) state.set_in_other_form(parameter);
-  state.set_counts(parameter, counts_in(saved, parameter));
 }
 
 std::int64_t Reference::step_in(SavedFiles const& saved, int parameter) const {
   std::string const& name = model_.spec(parameter).name;
   std::optional<double> const step = saved.step(name);
   if (!step) throw std::runtime_error("no step of " + name + " is saved");
-  return static_cast<std::int64_t>(*step);
+  return whole_number(*step);
 }
 
-oracle::Model::Counts Reference::counts_in(SavedFiles const& saved, int parameter) const {
-  ParameterSpec const& spec = model_.spec(parameter);
-  if (auto const of_group = saved.group_steps.find(spec.name); of_group != saved.group_steps.end())
-    return {.of_group = of_group->second, .of_parameter = saved.steps.at(spec.name)};
-  oracle::Model::Counts counts{.of_group = 0, .of_parameter = step_in(saved, parameter)};
-  for (int p = 0; p < model_.parameter_count(); ++p)
-    if (model_.spec(p).group == spec.group)
-      counts.of_group = std::max(counts.of_group, step_in(saved, p));
-  return counts;
+void Reference::take_counts(oracle::Model::Saved& state, SavedFiles const& saved) const {
+  std::map<int, std::int64_t> most;  // by group
+  std::vector<oracle::Model::Counts> counts;
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    ParameterSpec const& spec = model_.spec(p);
+    bool const said = saved.group_steps.contains(spec.name);
+    counts.push_back({.of_group = said ? saved.group_steps.at(spec.name) : 0,
+                      .of_parameter = said ? saved.steps.at(spec.name) : step_in(saved, p)});
+    std::int64_t& of_group = most[spec.group];
+    of_group = std::max(of_group, counts.back().of_parameter);
+  }
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    ParameterSpec const& spec = model_.spec(p);
+    oracle::Model::Counts& count = counts[static_cast<std::size_t>(p)];
+    if (!saved.group_steps.contains(spec.name)) count.of_group = most[spec.group];
+    state.set_counts(p, count);
+  }
 }
 
 void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
@@ -130,6 +139,8 @@ void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKi
   if (tensor.values == nullptr && kind == TensorKind::main) return state.drop_main(parameter);
   if (tensor.values == nullptr)
     throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
+  if (tensor.format() == NumberFormat::fp8 && tensor.scale == nullptr)
+    throw std::runtime_error(tensor_name(spec.name, kind) + " has bytes without a scale");
   state.set(parameter, kind, tensor.format(), put_together(*tensor.values, spec.shape));
   if (kind == TensorKind::parameter) {
     if (auto quantised = quantised_in(saved, spec)) {

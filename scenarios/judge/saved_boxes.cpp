@@ -82,7 +82,7 @@ std::vector<Run> expected_runs(WrittenTensor const& written, SavingWorld const& 
   return runs;
 }
 
-/// What a box has, if its elements follow each other.
+/// What a box has, if its elements follow each other. REQUIRES: it lies in the shape.
 std::optional<Run> run_of(SavedBox const& box, std::vector<std::int64_t> const& shape) {
   Run run{.rank = box.rank, .file = box.file_of_rank};
   std::int64_t numel = 1;
@@ -177,6 +177,7 @@ std::optional<std::string> fault_of_boxes(WrittenTensor const& written, SavingWo
                                           int parameter, TensorKind kind) {
   std::vector<Run> found;
   for (SavedBox const& box : written.boxes) {
+    if (!is_inside(box, written.shape)) return written.key + ": a box lies outside";
     auto const run = run_of(box, written.shape);
     if (!run) return written.key + ": a box has elements that do not follow each other";
     if (run->begin < run->end) found.push_back(*run);

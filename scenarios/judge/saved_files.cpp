@@ -1,12 +1,12 @@
 #include "scenarios/judge/saved_files.h"
 
 #include <algorithm>
-#include <cstring>
-#include <nlohmann/json.hpp>
+#include <cmath>
 #include <stdexcept>
 
-#include "oracle/formats/formats.h"
 #include "scenarios/judge/saved_parts.h"
+#include "scenarios/judge/shard_file.h"
+#include "scenarios/language/json_text.h"
 
 namespace adamant::scenarios {
 
@@ -17,64 +17,18 @@ using Bytes = std::span<std::byte const>;
 
 constexpr char const* manifest = "adamant.json";
 
-std::string text_of(Bytes bytes) {
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
-
 std::int64_t numel_of(std::vector<std::int64_t> const& shape) {
   std::int64_t numel = 1;
   for (std::int64_t const extent : shape) numel *= extent;
   return numel;
 }
 
-/// The format of a file's type; bytes are those of fp8.
-NumberFormat format_of(std::string const& dtype) {
-  if (dtype == "BF16") return NumberFormat::bf16;
-  if (dtype == "F16") return NumberFormat::fp16;
-  return dtype == "U8" ? NumberFormat::fp8 : NumberFormat::fp32;
-}
-
-template <typename Number>
-std::vector<double> wide_numbers(Bytes bytes) {
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Number));
-  std::vector<double> wide;
-  for (Number const number : numbers) wide.push_back(static_cast<double>(number));
-  return wide;
-}
-
-void decode_into(SavedBox& box, std::string const& dtype, Bytes bytes) {
-  box.format = format_of(dtype);
-  if (dtype == "F64") box.wide = wide_numbers<double>(bytes);
-  if (dtype == "I64") box.wide = wide_numbers<std::int64_t>(bytes);
-  if (dtype == "F64" || dtype == "I64") {
-    for (double const number : box.wide) box.values.push_back(static_cast<float>(number));
-    return;
-  }
-  box.values.resize(bytes.size() / bytes_of(box.format));
-  oracle::decode(box.format, bytes, box.values);
-  if (box.format == NumberFormat::fp8)
-    for (std::byte const byte : bytes) box.bytes.push_back(std::to_integer<std::uint8_t>(byte));
+std::int64_t count_in(Json const& json) {
+  return whole_number(json.get<double>());
 }
 
 void add_shard_file(SavedFiles& saved, Bytes file, FileNumbers const& numbers) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), sizeof length);
-  Bytes const data = file.subspan(sizeof length + length);
-  Json const header = Json::parse(text_of(file.subspan(sizeof length, length)));
-  Json places = Json::object();
-  if (header.contains("__metadata__") && header["__metadata__"].contains("DCP_SHARDING_INFO"))
-    places = Json::parse(header["__metadata__"]["DCP_SHARDING_INFO"].get<std::string>());
-  for (auto const& [key, entry] : header.items()) {
-    if (key == "__metadata__") continue;
-    SavedBox box;
-    box.shape = entry.at("shape").get<std::vector<std::int64_t>>();
-    box.offsets.assign(box.shape.size(), 0);
-    if (places.contains(key))
-      box.offsets = places[key].at("saved_offsets").get<std::vector<std::int64_t>>();
-    auto const range = entry.at("data_offsets").get<std::vector<std::size_t>>();
-    decode_into(box, entry.at("dtype").get<std::string>(),
-                data.subspan(range.at(0), range.at(1) - range.at(0)));
+  for (auto& [key, box] : boxes_in(file)) {
     box.rank = numbers.rank;
     box.file_of_rank = numbers.index;
     saved.tensors[key].push_back(std::move(box));
@@ -97,23 +51,27 @@ oracle::LossScaler scaler_of(Json const& numbers) {
   auto const scale = static_cast<float>(numbers.at("loss_scale").get<double>());
   if (numbers.value("loss_scale_dynamic", 0.0) == 0)
     return oracle::LossScaler({.kind = LossScale::Kind::fixed, .value = scale});
+  auto const whole = [&](char const* name) {
+    return static_cast<int>(whole_number(numbers.at(name).get<double>(), -1e9, 1e9));
+  };
   return {{.kind = LossScale::Kind::dynamic},
           {.scale = scale,
-           .growth_tracker = static_cast<int>(numbers.at("growth_tracker").get<double>()),
-           .hysteresis = static_cast<int>(numbers.at("hysteresis").get<double>())}};
+           .growth_tracker = whole("growth_tracker"),
+           .hysteresis = whole("hysteresis")}};
 }
 
 void add_manifest(SavedFiles& saved, Bytes file) {
-  Json const body = Json::parse(text_of(file)).at("body");
+  std::string_view const text(reinterpret_cast<char const*>(file.data()), file.size());
+  Json const body = parse_json<Json>(text).at("body");
   for (Json const& group : body.at("groups")) {
     saved.groups.emplace(group.at("name").get<std::string>(), config_of(group));
     for (std::string const name : group.at("parameters")) {
-      saved.group_steps[name] = group.at("step").get<std::int64_t>();
+      saved.group_steps[name] = count_in(group.at("step"));
       saved.group_of[name] = group.at("name").get<std::string>();
     }
   }
   for (auto const& [name, step] : body.at("parameter_steps").items())
-    saved.steps[name] = step.get<std::int64_t>();
+    saved.steps[name] = count_in(step);
   if (body.contains("parts"))
     for (auto const& [name, parts] : body.at("parts").items())
       saved.cut[name] = parts.get<std::vector<std::string>>();
@@ -160,10 +118,9 @@ void add_range(std::vector<ElementRange>& ranges, ElementRange added) {
 }
 
 void require_inside(SavedBox const& box, std::vector<std::int64_t> const& shape) {
-  bool inside = box.shape.size() == shape.size();
-  for (std::size_t d = 0; inside && d < shape.size(); ++d)
-    inside = box.offsets[d] + box.shape[d] <= shape[d];
-  if (!inside) throw std::runtime_error("a saved part lies outside of its tensor");
+  if (!is_inside(box, shape)) throw std::runtime_error("a saved part lies outside of its tensor");
+  if (std::ssize(box.values) != numel_of(box.shape))
+    throw std::runtime_error("a saved part has a type that is not known");
 }
 
 /// Keys without a prefix, of which one list has to be there.
@@ -218,6 +175,19 @@ std::vector<SavedBox> const* find(SavedFiles const& saved, std::string const& ke
 }
 
 }  // namespace
+
+bool is_inside(SavedBox const& box, std::span<std::int64_t const> shape) {
+  bool inside = box.shape.size() == shape.size();
+  for (std::size_t d = 0; inside && d < shape.size(); ++d)
+    inside = box.offsets[d] + box.shape[d] <= shape[d];
+  return inside;
+}
+
+std::int64_t whole_number(double number, double least, double most) {
+  if (!(number >= least && number <= most) || number != std::trunc(number))
+    throw std::runtime_error("a saved count is no whole number that it can be");
+  return static_cast<std::int64_t>(number);
+}
 
 std::vector<SavedBox> const* SavedFiles::find_weight(std::string const& rest) const {
   return find(*this, weight_prefix + rest);
@@ -308,9 +278,11 @@ SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> co
   std::map<int, float> by_rank;
   for (SavedBox const& box : *tensor.scale)
     if (!box.values.empty()) by_rank[box.rank] = box.values.front();
+  if (by_rank.empty()) throw std::runtime_error("a saved scale has no number");
   if (tensor.scale->size() == 1) return {.shards = {}, .scales = {by_rank.begin()->second}};
   std::map<int, std::vector<ElementRange>> ranges;
   for (SavedBox const& box : *tensor.raw) {
+    require_inside(box, shape);
     std::int64_t begin = 0;
     for (std::size_t d = 0; d < shape.size(); ++d) begin = begin * shape[d] + box.offsets[d];
     add_range(ranges[box.rank], {.begin = begin, .end = begin + std::ssize(box.values)});

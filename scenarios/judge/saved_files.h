@@ -31,6 +31,12 @@ struct SavedBox {
   int file_of_rank = 1;                      // which of that rank's files it is in
 };
 
+/// Does it lie in a tensor of this shape?
+bool is_inside(SavedBox const& box, std::span<std::int64_t const> shape);
+
+/// A count that files have as a float. Errors: std::exception where it is none, or out of bounds.
+std::int64_t whole_number(double number, double least = 0, double most = 0x1p53);
+
 /// What the name of a shard file says; a rank of -1 where it is not called as one.
 struct FileNumbers {
   int rank = -1;

@@ -191,6 +191,58 @@ TEST(SavedFiles, APartOfFewerDimensionsIsRefused) {
   EXPECT_THROW(read_whole(), std::runtime_error);
 }
 
+// As an engine that does not know them passes over them.
+TEST(SavedFiles, TensorsOfOtherTypesArePassedOver) {
+  Scenario const scenario = scenario_of(StateType::fp8, ParamType::bf16);
+  Values const main = loaded(edited(1), scenario, TensorKind::main);
+  for (char const* const dtype : {"BOOL", "I8", "F8_E4M3", "I32", "F4", "X9"}) {
+    Entries more = edited(1);
+    more["further"] = typed(dtype, {3}, std::vector<std::uint8_t>{1, 2, 3});
+    EXPECT_EQ(loaded(more, scenario, TensorKind::main), main) << dtype;
+    more["optim.state.w.main"] = more.at("further");
+    EXPECT_THROW(loaded(more, scenario, TensorKind::main), std::runtime_error) << dtype;
+  }
+}
+
+TEST(SavedFiles, OnesWhoseNumbersCannotBeAreRefused) {
+  Scenario const scenario = scenario_of(StateType::fp8, ParamType::bf16);
+  auto const expect_refused = [&](std::string const& key, Entry const& is) {
+    Entries other = edited(1);
+    other[key] = is;
+    EXPECT_THROW(loaded(other, scenario, TensorKind::main), std::exception) << key << is.dtype;
+  };
+  expect_refused("optim.state.w.exp_avg/scale", entry({0}, Values()));
+  expect_refused("optim.state.w.exp_avg/raw", entry({}, std::vector<std::uint8_t>{0x38}));
+  expect_refused("optim.state.w.step", entry({}, Values{not_a_number}));
+  expect_refused("optim.state.w.step", entry({}, Values{-1}));
+  expect_refused("optim.state.w.step", typed("F64", {}, std::vector{1e300}));
+  expect_refused("optim.state.w.main", entry({3}, std::vector<std::uint8_t>{1, 2, 3}));
+  Entry beyond = entry({3}, Values{1, 2, 3});
+  beyond.offsets = {1};
+  expect_refused("optim.state.w.main", beyond);
+}
+
+TEST(SavedFiles, PartsThatHaveNoRowsOrOtherStepsAreRefused) {
+  std::vector<SavedName> const names = {{"w", {"a", "b"}}};
+  Entries entries;
+  for (std::string const part : {"a", "b"}) {
+    entries["model.w." + part] = entry({2}, Values{1, 2});
+    entries["optim.state.w." + part + ".step"] = entry({}, Values{3});
+  }
+  entries["optim.state.w.a.step/raw"] = entry({}, Values{5});
+  EXPECT_EQ(read(entries, names).step("w"), 3.0);
+  Entries scalar = entries;
+  scalar["model.w.b"] = entry({}, Values{1});
+  EXPECT_THROW(read(scalar, names), std::runtime_error);
+  entries["optim.state.w.b.step"] = entry({}, Values{4});
+  try {
+    read(entries, names);
+    ADD_FAILURE() << "steps differ";
+  } catch (std::runtime_error const& error) {
+    EXPECT_STREQ(error.what(), "parts differ in w.step");
+  }
+}
+
 TEST(SavedFiles, ScalesAreOfTheRankThatWroteThem) {
   std::vector<std::vector<std::byte>> bytes;
   for (std::int64_t rank = 0; rank < 2; ++rank) {

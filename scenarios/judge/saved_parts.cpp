@@ -10,6 +10,8 @@ namespace {
 
 using Boxes = std::vector<SavedBox>;
 
+constexpr std::int64_t rows_max = std::int64_t{1} << 40;  // of what scenarios have
+
 /// How far boxes reach in a dimension.
 std::int64_t extent_in(Boxes const& boxes, std::size_t dimension) {
   std::int64_t extent = 0;
@@ -40,9 +42,10 @@ bool is_of_rows(std::string const& end, Boxes const& found, Boxes const& values,
   if (end != "/scale" || found.front().shape.size() != 2) return false;
   std::int64_t block = 128;  // of rows, in fp8_block
   if (found.front().format == NumberFormat::fp8) block = half_codes ? 16 : 1;
-  std::int64_t rows = 1;
-  for (std::size_t d = 0; d + 1 < values.front().shape.size(); ++d) rows *= extent_in(values, d);
-  return rows % block == 0;
+  std::int64_t rows = 1;  // modulo a block
+  for (std::size_t d = 0; d + 1 < values.front().shape.size(); ++d)
+    rows = rows * (extent_in(values, d) % block) % block;
+  return rows == 0;
 }
 
 /// Puts the keys of all parts together that begin and end alike.
@@ -58,21 +61,26 @@ void join_keys(SavedFiles& saved, SavedName const& name, std::string const& pref
     saved.parts.insert(std::move(node));
   }
   if (found.empty()) return;
-  if (found.size() != keys.size()) throw std::runtime_error("a part lacks what others have");
+  std::string const what = name.name + kind + end;
+  if (found.size() != keys.size())
+    throw std::runtime_error("a part lacks what others have of " + what);
   Boxes whole = found.front();
   auto const raw = saved.parts.find(keys.front() + "/raw");
   Boxes const& of_values = end.empty() ? found.front() : saved.tensors.at(keys.front());
   bool const half = raw != saved.parts.end() && columns_in(raw->second) < columns_in(of_values);
   if (is_of_rows(end, whole, of_values, half)) {
+    std::int64_t const rows = rows_in(found.front());
     for (std::size_t k = 1; k < found.size(); ++k) {
       for (SavedBox& box : found[k]) {
-        box.offsets.front() += static_cast<std::int64_t>(k) * rows_in(found.front());
+        if (box.offsets.empty() || rows > rows_max)
+          throw std::runtime_error("parts have no rows of " + what);
+        box.offsets.front() += static_cast<std::int64_t>(k) * rows;
         whole.push_back(std::move(box));
       }
     }
   } else {
     for (Boxes const& other : found)
-      if (!have_same_values(other, whole)) throw std::runtime_error("parts differ in " + end);
+      if (!have_same_values(other, whole)) throw std::runtime_error("parts differ in " + what);
   }
   saved.tensors[prefix + name.name + kind + end] = std::move(whole);
 }
@@ -88,9 +96,10 @@ void join_parts(SavedFiles& saved, SavedName const& name) {
     throw std::runtime_error(name.name + " is saved as a whole and in parts");
   for (char const* const end : {"/raw", "/scale", "/amax", "/history", "/next_scale", ""})
     join_keys(saved, name, saved.weight_prefix, "", end);
-  for (char const* const kind : {".exp_avg", ".exp_avg_sq", ".main", ".step"})
+  for (char const* const kind : {".exp_avg", ".exp_avg_sq", ".main"})
     for (char const* const end : {"/raw", "/scale", ""})
       join_keys(saved, name, saved.state_prefix, kind, end);
+  join_keys(saved, name, saved.state_prefix, ".step", "");  // whatever lies beside it
   saved.in_parts.insert(name.name);
 }
 

@@ -212,7 +212,7 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   if (findings_.any()) return false;
   unloaded_ = true;
   choose_formulas(world.arithmetic());
-  Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
+  Scenario const setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
   std::vector<ParameterSpec> const parameters = parameter_specs(setting);
   Clip const clip = load.clip.value_or(Clip());
   reference_.begin_world(setting, parameters, clip);

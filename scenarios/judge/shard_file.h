@@ -1,0 +1,23 @@
+// What one safetensors file of a checkpoint holds, in the plainest way. Whoever wrote it may have
+// lied in its header, or have tensors that mean nothing here: of those the places are told, and no
+// numbers. It has never seen the engine's reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/judge/saved_files.h"
+
+namespace adamant::scenarios {
+
+/// The parts of tensors in a file, by key. Each has as many offsets as extents, none negative, and
+/// a number for every element where its type is F32, BF16, F16, F64, I64 or U8; else none.
+///
+/// Errors: std::exception where the file is cut short, or its header says what cannot be.
+std::vector<std::pair<std::string, SavedBox>> boxes_in(std::span<std::byte const> file);
+
+}  // namespace adamant::scenarios
