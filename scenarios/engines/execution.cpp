@@ -12,7 +12,7 @@ struct MachineCrashed : std::exception {
   char const* what() const noexcept override { return "the machine has crashed"; }
 };
 
-Scenario const& setting_of(EngineTask const& task, WorldStart const& start) {
+Scenario setting_of(EngineTask const& task, WorldStart const& start) {
   return task.setting(start.load ? start.load->setting : 0);
 }
 

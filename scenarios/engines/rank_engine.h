@@ -29,7 +29,7 @@ struct RankPlace {
 struct WorldParts {
   EngineDoor const& door;
   EngineTask const& task;
-  Scenario const& setting;  // the scenario, or what a load made of it
+  Scenario setting;  // the scenario, or what a load made of it
   std::vector<AdamConfig> groups;
   Clip clip = {};  // the norm in force
   /// Is this the first world? In later ones parameters begin with values unlike any saved ones.

@@ -46,10 +46,10 @@ Scenario with(Scenario scenario, Load const& load) {
 }
 
 bool needs_new_world(Scenario const& before, Load const& load) {
-  Scenario const after = with(before, load);
-  return load.anew || before.world != after.world || before.layout != after.layout ||
-         before.precision != after.precision || before.offload != after.offload ||
-         before.order != after.order;
+  auto const changes = [](auto const& named, auto const& now) { return named && *named != now; };
+  return load.anew || changes(load.world, before.world) || changes(load.layout, before.layout) ||
+         changes(load.offload, before.offload) || changes(load.order, before.order) ||
+         with(before.precision, load.types()) != before.precision;
 }
 
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {

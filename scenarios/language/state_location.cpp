@@ -31,7 +31,7 @@ void StateLocation::follow(Action const& action) {
 // In the world that is there a load leaves states where they are; a new one begins as any does.
 void StateLocation::follow_load(Load const& load) {
   bool const anew = needs_new_world(setting_, load);
-  setting_ = with(setting_, load);
+  setting_ = with(std::move(setting_), load);
   if (anew) away_ = leave_after_step();
 }
 

@@ -75,7 +75,7 @@ double most_padding(Scenario const& scenario) {
   std::int64_t padding = in_buffers(setting);
   for (Operation const& operation : scenario.program)
     if (auto const* load = std::get_if<Load>(&operation.action)) {
-      setting = with(setting, *load);
+      setting = with(std::move(setting), *load);
       padding = std::max(padding, in_buffers(setting));
     }
   return static_cast<double>(padding);

@@ -258,9 +258,7 @@ struct EngineTask {
   bool timeline = false;  // keep one, if the engine has a clock of its own
 
   /// The scenario as a load left it; see Program::setting().
-  Scenario const& setting(int number) const {
-    return number == 0 ? scenario : program.setting(number);
-  }
+  Scenario setting(int number) const { return number == 0 ? scenario : program.setting(number); }
 };
 
 /// What the world noticed while the engine executed.

@@ -143,7 +143,8 @@ std::vector<LossScale::Kind> scales_of(Scenario const& scenario) {
   std::vector<LossScale::Kind> kinds{scenario.optimizer.loss_scale.kind};
   for (Operation const& operation : scenario.program)
     if (auto const* set = std::get_if<Set>(&operation.action); set && set->change.loss_scale)
-      kinds.push_back(set->change.loss_scale->kind);
+      if (!offers(kinds, set->change.loss_scale->kind))
+        kinds.push_back(set->change.loss_scale->kind);
   return kinds;
 }
 
@@ -153,7 +154,8 @@ std::vector<std::pair<Precision, SourceLine>> recipes_of(Scenario const& scenari
       {scenario.precision, scenario.lines["precision"]}};
   for (Operation const& operation : scenario.program)
     if (auto const* load = std::get_if<Load>(&operation.action))
-      all.emplace_back(with(all.back().first, load->types()), operation.line);
+      if (auto const now = with(all.back().first, load->types()); now != all.back().first)
+        all.emplace_back(now, operation.line);
   return all;
 }
 

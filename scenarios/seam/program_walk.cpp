@@ -37,25 +37,18 @@ std::vector<int> places_of(std::vector<std::string> const& names,
   return places;
 }
 
-/// What a `set` changes of every group: a group's own value wins.
-std::vector<AdamOverride> set_by_group(AdamOverride const& change,
-                                       std::vector<Group> const& groups) {
-  std::vector<AdamOverride> changes{change};
-  for (Group const& group : groups) {
-    AdamOverride& own = changes.emplace_back(change);
-    if (group.settings.lr) own.lr.reset();
-    if (group.settings.betas) own.betas.reset();
-    if (group.settings.eps) own.eps.reset();
-    if (group.settings.weight_decay) own.weight_decay.reset();
-  }
-  return changes;
-}
-
-bool contains(std::vector<std::string> const& names, std::string const& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 }  // namespace
+
+AdamOverride SetByGroup::operator[](std::size_t group) const {
+  AdamOverride change = *change_;
+  if (group == 0) return change;
+  AdamOverride const& own = (*groups_)[group - 1].settings;
+  if (own.lr) change.lr.reset();
+  if (own.betas) change.betas.reset();
+  if (own.eps) change.eps.reset();
+  if (own.weight_decay) change.weight_decay.reset();
+  return change;
+}
 
 std::string_view name_of(Primitive::Kind kind) {
   return kind_names[static_cast<std::size_t>(kind)];
@@ -123,7 +116,9 @@ std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& captur
 }
 
 Program::Program(Scenario const& scenario)
-    : registry_(registry_of(scenario.params)), clip_(scenario.optimizer.clip) {
+    : registry_(registry_of(scenario.params)),
+      groups_(scenario.groups),
+      clip_(scenario.optimizer.clip) {
   for (Operation const& operation : scenario.program) {
     Entry entry;
     if (auto const* train = std::get_if<Train>(&operation.action)) {
@@ -139,13 +134,11 @@ Program::Program(Scenario const& scenario)
       entry.set_to_none = zero_grad->set_to_none;
     } else if (auto const* set = std::get_if<Set>(&operation.action)) {
       entry.kind = Primitive::Kind::set;
-      entry.loss_scale = set->change.loss_scale;
-      entry.clip = set->change.clip;
-      entry.set = set_by_group(set->change.adam, scenario.groups);
+      entry.change = set->change;
     } else if (auto const* save = std::get_if<Save>(&operation.action)) {
       entry.kind = Primitive::Kind::save;
       entry.checkpoint = save->checkpoint;
-      saved_.push_back(save->checkpoint);
+      known_.insert(save->checkpoint);
     } else if (auto const* load = std::get_if<Load>(&operation.action)) {
       entry.kind = Primitive::Kind::load;
       add_load(entry, *load, scenario);
@@ -173,14 +166,46 @@ Program::Program(Scenario const& scenario)
 
 void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario) {
   entry.checkpoint = load.from;
-  for (Param const& param : scenario.params)
-    if (!param.is_tied()) entry.may_round.push_back(named_kinds(load.types(), param.precision));
-  if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
-  Scenario const& before = settings_.empty() ? scenario : settings_.back();
-  entry.sets_anew = needs_new_world(before, load);
+  entry.may_round = may_round(load.types(), scenario.params);
+  if (known_.insert(load.from).second) foreign_.push_back(load.from);
+  entry.sets_anew = needs_new_world(last_ ? *last_ : scenario, load);
   entry.anew = load.anew;
-  if (entry.sets_anew) settings_.push_back(with(before, load));
+  if (entry.sets_anew) change(load, scenario);
   entry.setting = static_cast<int>(settings_.size());
+}
+
+void Program::change(Load const& load, Scenario const& scenario) {
+  if (!last_) {
+    last_ = scenario;
+    last_->program.clear();
+  }
+  last_ = with(*std::exchange(last_, std::nullopt), load);
+  settings_.push_back({.world = last_->world,
+                       .layout = last_->layout,
+                       .precision = last_->precision,
+                       .offload = last_->offload,
+                       .order = last_->order});
+}
+
+std::shared_ptr<std::vector<Program::Kinds> const> Program::may_round(
+    PrecisionOverride const& types, std::vector<Param> const& params) {
+  auto& found = may_round_[named_kinds(types, {})];
+  if (found != nullptr) return found;
+  std::vector<Kinds> kinds;
+  for (Param const& param : params)
+    if (!param.is_tied()) kinds.push_back(named_kinds(types, param.precision));
+  return found = std::make_shared<std::vector<Kinds> const>(std::move(kinds));
+}
+
+Scenario Program::setting(int number) const {
+  Changed const& changed = settings_[static_cast<std::size_t>(number) - 1];
+  Scenario setting = *last_;
+  setting.world = changed.world;
+  setting.layout = changed.layout;
+  setting.precision = changed.precision;
+  setting.offload = changed.offload;
+  setting.order = changed.order;
+  return setting;
 }
 
 std::optional<Primitive> ProgramWalk::next() {
@@ -201,16 +226,16 @@ std::optional<Primitive> ProgramWalk::next() {
       .overflow = overflow_,
       .captured = uses_captured ? captured_->primitives : std::span<Primitive const>{},
       .set_to_none = entry.set_to_none,
-      .loss_scale = entry.loss_scale,
-      .clip = kind == Kind::load ? clip_ : entry.clip,
-      .set = entry.set,
+      .loss_scale = entry.change.loss_scale,
+      .clip = kind == Kind::load ? clip_ : entry.change.clip,
+      .set = kind == Kind::set ? SetByGroup(entry.change.adam, program_->groups_) : SetByGroup(),
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,
       .sets_anew = entry.sets_anew,
       .anew = entry.anew,
-      .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr,
-      .may_round = entry.may_round};
-  if (kind == Kind::set && entry.clip) clip_ = *entry.clip;
+      .offload = program_->offload_of(entry.setting),
+      .may_round = entry.may_round ? *entry.may_round : std::span<Program::Kinds const>{}};
+  if (kind == Kind::set && entry.change.clip) clip_ = *entry.change.clip;
   int const backwards = kind == Kind::backward ? 1
                         : kind == Kind::replay ? backward_count(primitive.captured)
                                                : 0;

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,21 @@
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
+
+/// What a `set` changes of each group, by number: a group's own value wins. Views of both.
+class SetByGroup {
+ public:
+  SetByGroup() = default;
+  SetByGroup(AdamOverride const& change, std::vector<Group> const& groups)
+      : change_(&change), groups_(&groups) {}
+
+  std::size_t size() const { return groups_ == nullptr ? 0 : groups_->size() + 1; }
+  AdamOverride operator[](std::size_t group) const;
+
+ private:
+  AdamOverride const* change_ = nullptr;
+  std::vector<Group> const* groups_ = nullptr;
+};
 
 /// One operation that an engine executes. Spans point into the Program it was read from.
 struct Primitive {
@@ -46,12 +63,12 @@ struct Primitive {
   bool set_to_none = true;                   // zero_grad
   std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
   std::optional<Clip> clip = {};  // set: the norm of later clips, or none; load: in force before it
-  std::span<AdamOverride const> set = {};  // set: what it changes of every group
-  std::string_view checkpoint = {};        // save, load: its name
-  int setting = 0;                         // load: Program::setting() from here on
-  bool sets_anew = false;                  // load: into a new world
-  bool anew = false;                       // load: the program itself says so
-  Offload const* offload = nullptr;        // load: from here on; null: as the scenario says
+  SetByGroup set = {};            // set: what it changes of every group
+  std::string_view checkpoint = {};  // save, load: its name
+  int setting = 0;                   // load: Program::setting() from here on
+  bool sets_anew = false;            // load: into a new world
+  bool anew = false;                 // load: the program itself says so
+  Offload const* offload = nullptr;  // load: from here on; null: as the scenario says
   /// load: by number of the parameter, kinds of tensors of which it may round what is saved in
   /// another type.
   std::span<std::vector<TensorKind> const> may_round = {};
@@ -76,11 +93,9 @@ class Program {
   explicit Program(Scenario const& scenario);
 
   /// What a `load` changed of the scenario: world, layout, precision, offload, order of
-  /// registration. Number 0 is the scenario itself, which the program does not keep:
-  /// REQUIRES: number >= 1.
-  Scenario const& setting(int number) const {
-    return settings_[static_cast<std::size_t>(number) - 1];
-  }
+  /// registration. It has no program. Number 0 is the scenario itself, which the program does not
+  /// keep: REQUIRES: number >= 1.
+  Scenario setting(int number) const;
 
   /// Checkpoints that are loaded and that no save before has made, each once.
   std::vector<std::string> const& foreign_checkpoints() const { return foreign_; }
@@ -88,6 +103,15 @@ class Program {
  private:
   friend class ProgramWalk;
   struct Captured;
+  using Kinds = std::vector<TensorKind>;
+  /// What loads change: of thousands of them each may lead to another, of thousands of parameters.
+  struct Changed {
+    World world;
+    Layout layout = Layout::fsdp2;
+    Precision precision;
+    Offload offload;
+    ParamOrder order = ParamOrder::listed;
+  };
   /// What a backward leaves out, as names and as what this does to parameters.
   struct LeftOut {
     std::vector<int> names;
@@ -104,17 +128,22 @@ class Program {
     std::int64_t count = 1;
     bool set_to_none = true;
     LeftOut left_out;
-    std::optional<LossScale> loss_scale;
-    std::optional<Clip> clip;
-    std::vector<AdamOverride> set;
+    SettingsChange change;  // set
     std::string checkpoint;
     int setting = 0;
     bool sets_anew = false;
     bool anew = false;
-    std::vector<std::vector<TensorKind>> may_round;
+    std::shared_ptr<std::vector<Kinds> const> may_round;
     Bodies captured;  // capture: its body
   };
   void add_load(Entry& entry, Load const& load, Scenario const& scenario);
+  void change(Load const& load, Scenario const& scenario);
+  std::shared_ptr<std::vector<Kinds> const> may_round(PrecisionOverride const& types,
+                                                      std::vector<Param> const& params);
+  /// Null for the scenario's own.
+  Offload const* offload_of(int setting) const {
+    return setting > 0 ? &settings_[static_cast<std::size_t>(setting) - 1].offload : nullptr;
+  }
   LeftOut left_out_of(Backward const& backward, std::vector<Param> const& params) const;
   /// The body of a capture, unrolled, and what its spans point to.
   struct Captured {
@@ -126,8 +155,12 @@ class Program {
 
   Registry registry_;
   std::vector<Entry> entries_;
-  std::deque<Scenario> settings_;  // from number 1 on
-  std::vector<std::string> saved_;
+  std::vector<Group> groups_;
+  std::optional<Scenario> last_;   // the last of the settings, where there is one
+  std::vector<Changed> settings_;  // from number 1 on
+  // What loads may round, by the kinds of tensors that they name the types of.
+  std::map<Kinds, std::shared_ptr<std::vector<Kinds> const>> may_round_;
+  std::set<std::string> known_;  // checkpoints that are saved or loaded
   std::vector<std::string> foreign_;
   Clip clip_;  // of the scenario
 };

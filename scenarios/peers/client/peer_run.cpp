@@ -148,12 +148,12 @@ std::optional<OverflowElement> PeerRun::overflow_in_this(Primitive const& backwa
 // for all of its overflows. With replicas a shard is not one rank's alone.
 std::optional<int> PeerRun::owner_of(std::optional<OverflowElement> const& overflow) const {
   float const scale = world_->scaling(0).loss_scale;
-  bool const sharded = setting_->world.replicate == 1;
+  bool const sharded = setting_.world.replicate == 1;
   if (!overflow || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
   ParameterSpec const& spec = parameters_[static_cast<std::size_t>(overflow->name)];
   if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
   oracle::Layout const layout =
-      oracle::lay_out(setting_->layout, {&spec, 1}, mesh_of(setting_->world));
+      oracle::lay_out(setting_.layout, {&spec, 1}, mesh_of(setting_.world));
   return layout.owner(0, overflow->element, TensorKind::gradient);
 }
 
@@ -166,7 +166,7 @@ void PeerRun::backward(Primitive const& operation) {
                                .kind = task_.scenario.gradients,
                                .seed = task_.seed,
                                .microbatches = static_cast<int>(task_.scenario.microbatch_count()),
-                               .ranks = static_cast<int>(setting_->world.rank_count())};
+                               .ranks = static_cast<int>(setting_.world.rank_count())};
   auto const overflow = overflow_in_this(operation);
   auto const owner = owner_of(overflow);
   overflowed_ = overflowed_ || overflow;
@@ -272,23 +272,23 @@ void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outc
 }
 
 bool PeerRun::open(Primitive const* load) {
-  setting_ = &task_.setting(load != nullptr ? load->setting : 0);
+  setting_ = task_.setting(load != nullptr ? load->setting : 0);
   std::uint64_t const seed_of_values = load != nullptr ? task_.seed ^ other_values : task_.seed;
   bool const anew = load != nullptr && load->anew && capabilities_.loads_anew;
-  parameters_ = parameter_specs(*setting_);
+  parameters_ = parameter_specs(setting_);
   auto const initial = room_.path() / "initial.safetensors";
   write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
   world_ = std::make_unique<PeerWorld>(
       client_, PeerWorldParts{.parameters = parameters_,
                               .groups = named_groups(task_.scenario),
-                              .mesh = mesh_of(setting_->world),
+                              .mesh = mesh_of(setting_.world),
                               .arithmetic = capabilities_.arithmetic,
                               .directory = room_.path(),
                               .files = files_,
                               .refuses_damage = always_refused(capabilities_)});
   auto const reply =
       ask("open",
-          requests::open({.setting = *setting_,
+          requests::open({.setting = setting_,
                           .scenario = task_.scenario,
                           .clip = walk_.clip(),
                           .parameters = parameters_,
@@ -298,7 +298,7 @@ bool PeerRun::open(Primitive const* load) {
           load != nullptr ? load->entry : -1);
   if (!reply) return false;
   world_->step_by(replies::arithmetic_of(*reply, capabilities_.arithmetic,
-                                         replies::needs_bits(setting_->precision)));
+                                         replies::needs_bits(setting_.precision)));
   world_->look_anew();
   fold();
   return true;

@@ -61,7 +61,7 @@ class PeerRun {
   ScratchRoom room_;
   PeerFiles files_;
   std::vector<ParameterSpec> parameters_;  // of this world, in the order of the scenario
-  Scenario const* setting_ = nullptr;
+  Scenario setting_ = {};
   std::unique_ptr<PeerWorld> world_;  // null after a crash, or a failure
   ProgramWalk walk_;
   bool overflowed_ = false;  // a backward since the last zero_grad
