@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "sim/cuda/foreign_calls.h"
+#include "sim/cuda/region.h"
 #include "sim/cuda/runtime.h"
 #include "sim/meetings.h"
 #include "sim/nccl/state.h"
@@ -64,6 +65,7 @@ Fiber* judge_fault(Fault const& fault) {
 
 Ended run_once(int ranks, std::function<void(int)> const& main, Options const& options) {
   ADAMANT_SIM_ASSERT(current_runtime == nullptr);
+  Region::reserve();  // what follows ends by giving pages back
   Runtime& runtime = *storage();
   reset(runtime, ranks, options);
   struct Scope {

@@ -80,7 +80,6 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
 }  // namespace
 
 void Memory::reset(World& world, int devices) {
-  Region::reserve();
   world_ = &world;
   auto const count = static_cast<std::size_t>(devices) + 1;
   std::uint64_t const slot_bytes = region_bytes / std::bit_ceil(count);

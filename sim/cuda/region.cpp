@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <new>
 
+#include "sim/too_few_addresses.h"
 #include "sim/world/assert.h"
 
 namespace adamant::sim {
@@ -16,7 +16,10 @@ void reserve_at(std::uint64_t base, std::uint64_t bytes) {
   void* const wanted = reinterpret_cast<void*>(base);
   void* const got = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got != wanted) throw std::bad_alloc();
+  if (got == wanted) return;
+  throw TooFewAddresses(
+      "the simulator reserves 20 TiB of addresses, of which it fills few, and this process may not "
+      "have them: `ulimit -v unlimited` lets it");
 }
 
 constexpr std::uint64_t page = 4096;

@@ -37,7 +37,7 @@ std::uint64_t first_clear(std::uint8_t const* bits, std::uint64_t begin, std::ui
 /// reported and does not end the process; the host commits a page when it is first touched.
 class Region {
  public:
-  /// Reserves the addresses once per process. Errors: std::bad_alloc.
+  /// Reserves the addresses once per process. Errors: TooFewAddresses.
   static void reserve();
   /// Asks the host for large pages in [begin, end) and both its maps: touching a large block first
   /// costs mostly page faults otherwise.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/too_few_addresses.h"
+
 namespace adamant::scenarios {
 
 SimExecution::SimExecution(RunParts const& run, WorldStart const& start, int workers)
@@ -16,10 +18,14 @@ SimExecution::SimExecution(RunParts const& run, WorldStart const& start, int wor
 }
 
 sim::Report SimExecution::run(sim::Options const& options) {
-  sim::Report report = sim::run(
-      ranks_, [this](int rank) { rank_main(rank); }, options);
-  conclude();
-  return report;
+  try {
+    sim::Report report = sim::run(
+        ranks_, [this](int rank) { rank_main(rank); }, options);
+    conclude();
+    return report;
+  } catch (sim::TooFewAddresses const& error) {
+    throw MachineLacks(error.what());
+  }
 }
 
 // An error that left a rank's main would take the report of this world with it. So it is kept, and
