@@ -1,22 +1,31 @@
 #include "scenarios/engines/checkpoint_files.h"
 
-#include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
+
+#include "real/checkpoint/manifest.h"
+#include "real/checkpoint/names.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
 std::vector<std::byte> bytes_of(std::filesystem::path const& path) {
+  std::error_code error;
+  auto const size = std::filesystem::file_size(path, error);
+  if (error) throw MachineLacks(path.string() + ": cannot be read: " + error.message());
+  std::vector<std::byte> bytes(size);
   std::ifstream file(path, std::ios::binary);
-  std::vector<char> const text{std::istreambuf_iterator<char>(file), {}};
-  std::vector<std::byte> bytes(text.size());
-  std::transform(text.begin(), text.end(), bytes.begin(),
-                 [](char c) { return static_cast<std::byte>(c); });
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  if (!file) throw MachineLacks(path.string() + ": cannot be read to its end");
   return bytes;
+}
+
+/// What a checkpoint consists of. A folder may hold anything else beside it.
+bool is_part(std::filesystem::directory_entry const& entry) {
+  std::string const name = entry.path().filename().string();
+  return (name == real::manifest_name || real::is_shard_file(name)) && entry.is_regular_file();
 }
 
 std::string path_of(std::string_view checkpoint, std::string_view file) {
@@ -39,7 +48,7 @@ void CheckpointFiles::import_foreign(std::string const& checkpoint) {
     throw MachineLacks(no_directory(checkpoint));
   make_directory(checkpoint);
   for (auto const& entry : std::filesystem::directory_iterator(directory))
-    if (entry.is_regular_file())
+    if (is_part(entry))
       overwrite(path_of(checkpoint, entry.path().filename().string()), bytes_of(entry.path()));
 }
 

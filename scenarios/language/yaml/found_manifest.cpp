@@ -1,22 +1,27 @@
 #include "scenarios/language/yaml/found_manifest.h"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <sstream>
 #include <system_error>
+
+#include "scenarios/language/json_text.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
 constexpr char manifest_name[] = "adamant.json";
+constexpr std::uintmax_t bytes_max = 100'000'000;
 
 using Json = nlohmann::json;
 
 Json read_quietly(std::filesystem::path const& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return {};
-  std::ifstream file(path);
-  return Json::parse(file, nullptr, false);
+  if (std::filesystem::file_size(path, error) > bytes_max) return {};
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return parse_json<Json>(text.str(), false);
 }
 
 }  // namespace

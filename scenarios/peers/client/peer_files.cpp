@@ -50,7 +50,12 @@ void PeerFiles::import(fs::path const& from, std::string const& checkpoint) {
   std::error_code error;
   if (from.empty() || !fs::is_directory(from / checkpoint, error))
     throw MachineLacks(no_directory(checkpoint));
-  fs::copy(from / checkpoint, path_of(checkpoint), fs::copy_options::recursive);
+  fs::create_directories(path_of(checkpoint));
+  for (auto const& entry : fs::recursive_directory_iterator(from / checkpoint)) {
+    fs::path const to = path_of(checkpoint) / entry.path().lexically_relative(from / checkpoint);
+    if (entry.is_directory()) fs::create_directories(to);
+    if (entry.is_regular_file()) fs::copy_file(entry.path(), to);  // nor do pipes belong to it
+  }
 }
 
 std::optional<PeerCrash> PeerFiles::begin_save() {
