@@ -191,6 +191,16 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
   }
 }
 
+TEST(FeaturesSeen, AreThoseOfParametersBehindATiedOneToo) {
+  Scenario scenario;
+  scenario.params = {{.name = "a", .shape = {4}}, {.name = "b", .tied = "a"}, {.name = "c"}};
+  scenario.params.back().shape = {4};
+  FeatureSet const before = features_of(scenario);
+  scenario.params.back().precision.main = MainType::fp32;
+  EXPECT_TRUE(has(features_of(scenario), Feature::main_weights));
+  EXPECT_FALSE(has(before, Feature::main_weights));
+}
+
 TEST(FeaturesSeen, AreTheSameFromTheirCounts) {
   Distribution seen;
   for (std::uint64_t i = 0; i < 20; ++i) seen.add(features_of(generate_scenario(11, i)));
