@@ -13,9 +13,9 @@ struct Test {
   std::vector<std::size_t> reached = {};  // places (selected_in_harness.h), ascending
 };
 
-/// Runs each test in a process of its own, where it also reaches what is done once a process,
-/// without any mistake, and keeps what it found in the file `path`: where it is there already,
-/// nothing is run. Those that fail are listed on the standard error.
+/// Runs all tests without any mistake, each suite in a process of its own, where it also reaches
+/// what is done once a process, and keeps what it found in the file `path`: where it is there
+/// already, nothing is run. Those that fail are listed on the standard error.
 ///
 /// Errors: std::runtime_error where one fails.
 std::vector<Test> run_once(std::string const& path);
