@@ -33,7 +33,7 @@ class VerdictReportsOnLoads : public VerdictReports {
   /// Saved with one rate; and again with another one, in a save that crashes.
   void save_twice() {
     EXPECT_EQ(after(save_), silent);
-    set_.set = std::span(&other_rate_, 1);
+    set_.set = {other_rate_, scenario_.groups};
     show_rate(*other_rate_.lr);
     EXPECT_EQ(after(set_), silent);
     verdict_.crashed(save_, false);
