@@ -18,9 +18,9 @@
 #include "scenarios/program/bench/checkpoint_files.h"
 #include "scenarios/program/bench/checkpoint_kept.h"
 #include "scenarios/program/bench/checkpoint_roof.h"
-#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/suite.h"
+#include "scenarios/program/bench/tensors_of_gpt2.h"
 #include "sim/sim.h"
 
 namespace adamant::scenarios {

@@ -11,10 +11,10 @@
 #include "real/offload/cpu_adam.h"
 #include "real/offload/runs.h"
 #include "real/offload/thread_crew.h"
-#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/placed_memory.h"
 #include "scenarios/program/bench/suite.h"
+#include "scenarios/program/bench/tensors_of_gpt2.h"
 
 namespace adamant::scenarios {
 

@@ -13,10 +13,10 @@
 #include <string>
 
 #include "scenarios/program/bench/checkpoint_files.h"
-#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/kept_state.h"
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/moved_pieces.h"
+#include "scenarios/program/bench/tensors_of_gpt2.h"
 #include "sim/sim.h"
 
 namespace adamant::scenarios {

@@ -1,10 +1,10 @@
 // The suites of a program that was linked with CUDA.
 #include <cuda_runtime_api.h>
 
-#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/gpu/measures.h"
 #include "scenarios/program/bench/gpu/step_over_torch.h"
 #include "scenarios/program/bench/suite.h"
+#include "scenarios/program/bench/tensors_of_gpt2.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
