@@ -3,8 +3,7 @@
 // Sense:      all that is told of its run, its timeline and its memory plan have the checksum that
 //             stands in runs.txt. Lines of the source and times of the wall do not count.
 // Not said:   that this end is right: oracle, laws and what scenarios expect say that. After an
-// edit
-//             that was meant to change it, the table that the test writes is the new one.
+//             edit that was meant to change it, the table that the test writes is the new one.
 // Must catch: any mistake in simulator, runner or judge that changes what is told.
 #include <gtest/gtest.h>
 
@@ -41,7 +40,7 @@ std::vector<std::string> files_of_corpus() {
 
 std::string text_of(RunResult result) {
   result.wall_seconds = 0;
-  static std::regex const line(R"((\.(cu|cpp|h)):\d+)");
+  static std::regex const line(R"re((\.(cu|cpp|h)|"line"): ?\d+)re");
   std::string text = std::regex_replace(to_text(to_json(result)), line, "$1");
   for (TimelineEvent const& event : result.timeline.events) {
     text += fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(event.kind), event.track,
