@@ -124,12 +124,12 @@ std::vector<Supposition> Suppositions::of_step(Layout const& layout) const {
   steps.step_with_settings("no weight decay",
                            [](AdamConfig& config, int) { config.weight_decay = 0; });
   steps.step_with_settings("the weight decay of the other mode", decay_by_other_mode);
-  for (auto const& [when, groups] : settings_) {
-    auto const of = [&](int group) { return groups[static_cast<std::size_t>(group)]; };
-    steps.step_with_settings("the lr " + when, [&](AdamConfig& config, int group) {
+  for (Settings const& past : settings_) {
+    auto const of = [&](int group) { return past.groups[static_cast<std::size_t>(group)]; };
+    steps.step_with_settings("the lr " + past.when, [&](AdamConfig& config, int group) {
       config.learning_rate = of(group).learning_rate;
     });
-    steps.step_with_settings("the settings " + when,
+    steps.step_with_settings("the settings " + past.when,
                              [&](AdamConfig& config, int group) { config = of(group); });
   }
   steps.step_with_settings("the settings of those without a group",

@@ -304,12 +304,11 @@ std::vector<std::string> quoted_in(std::string const& cell) {
 /// A scenario with these lines, and what it needs beside them.
 std::string scenario_with(std::vector<std::string> const& lines) {
   std::string text = "adamant: 1\nname: together\nparams: [{name: w, shape: [4, 3]}]\n";
-  for (auto const& [key, line] :
-       {std::pair{"world:", "world: {shard: 2}"}, std::pair{"program:", "program: [train: 1]"}}) {
-    bool const given = std::any_of(lines.begin(), lines.end(), [&](std::string const& given_line) {
-      return given_line.rfind(key, 0) == 0;
-    });
-    if (!given) text += std::string(line) + "\n";
+  for (std::string const needed : {"world: {shard: 2}", "program: [train: 1]"}) {
+    std::string const key = needed.substr(0, needed.find(' '));
+    bool const given = std::any_of(lines.begin(), lines.end(),
+                                   [&](std::string const& line) { return line.starts_with(key); });
+    if (!given) text += needed + "\n";
   }
   for (std::string const& line : lines) text += line + "\n";
   return text;

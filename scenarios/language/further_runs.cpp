@@ -59,14 +59,6 @@ std::vector<Operation> way_of(Scenario const& scenario, Again const& again) {
   return way;
 }
 
-void replace_options(EngineOptions& options, EngineOptions const& others) {
-  for (auto const& [name, value] : others) {
-    auto const same = [&](auto const& option) { return option.first == name; };
-    std::erase_if(options, same);
-    options.emplace_back(name, value);
-  }
-}
-
 FurtherRun in_world(Scenario const& scenario, std::size_t number) {
   FurtherRun run{.scenario = alone(scenario), .promise = Promise::worlds, .number = number};
   run.scenario.world = scenario.other_worlds[number];
@@ -92,6 +84,13 @@ FurtherRun once_more(Scenario const& scenario, std::size_t number) {
 int FurtherRun::original(int entry) const {
   if (entry < inserted_at) return entry;
   return has_inserted(entry) ? inserted_at - 1 : entry - inserted;
+}
+
+void replace_options(EngineOptions& options, EngineOptions const& others) {
+  for (auto const& other : others) {
+    std::erase_if(options, [&](auto const& option) { return option.first == other.first; });
+    options.push_back(other);
+  }
 }
 
 std::vector<FurtherRun> further_runs(Scenario const& scenario) {

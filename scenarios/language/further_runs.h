@@ -29,4 +29,7 @@ struct FurtherRun {
 /// count the operations of one program. REQUIRES: `resumed_after` is not behind the program.
 std::vector<FurtherRun> further_runs(Scenario const& scenario);
 
+/// Adds the others, in the place of those of the same name.
+void replace_options(EngineOptions& options, EngineOptions const& others);
+
 }  // namespace adamant::scenarios

@@ -222,11 +222,7 @@ bool is_of_versions(KnownDefect const& defect, std::string const& versions) {
 }
 
 Scenario with_options(Scenario scenario, EngineOptions const& options) {
-  EngineOptions& own = scenario.engine.options;
-  for (auto const& [name, value] : options) {
-    std::erase_if(own, [&](auto const& one) { return one.first == name; });
-    own.emplace_back(name, value);
-  }
+  replace_options(scenario.engine.options, options);
   return scenario;
 }
 

@@ -83,7 +83,9 @@ TEST(Schema, SaysOfEachKeyWhatHelpSays) {
   std::multimap<std::string, std::string> all;
   add_descriptions(scenario_schema(), all);
   std::multimap<std::string, std::string> without_help;
-  for (auto const& [key, description] : all) {
+  for (auto const& described : all) {
+    auto const& key = described.first;
+    auto const& description = described.second;
     EXPECT_NE(description, "") << key;
     auto const entries = help_on(key);
     if (entries.empty()) without_help.emplace(key, description);
