@@ -157,5 +157,41 @@ TEST(NcclCollective, RefusesWrongArgumentsAtOnce) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
+TEST(NcclCollective, AllStreamsOfAGroupWaitForAllOfIt) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const first = rank.device(std::vector<int>{1});
+    int* const second = rank.device(std::vector<int>{2});
+    int* const copied = rank.device(std::vector<int>{0});
+    cudaStream_t other = nullptr;
+    EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    ncclAllReduce(first, first, 1, ncclInt, ncclSum, rank.comm, rank.stream);
+    ncclAllReduce(second, second, 1, ncclInt, ncclSum, rank.comm, other);
+    EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+    EXPECT_EQ(cudaMemcpyAsync(copied, first, sizeof(int), cudaMemcpyDefault, other), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+    EXPECT_EQ(rank.host(copied, 1), std::vector<int>{2});
+    EXPECT_EQ(cudaStreamDestroy(other), cudaSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCollective, MessagesOfAPairArriveInTheirOrder) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const values = rank.device(std::vector<int>{10 * rank.index + 1, 10 * rank.index + 2});
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < 2; ++i) {
+      if (rank.index == 0) {
+        ncclSend(values + i, 1, ncclInt, 1, rank.comm, rank.stream);
+      } else {
+        ncclRecv(values + i, 1, ncclInt, 0, rank.comm, rank.stream);
+      }
+    }
+    EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+    EXPECT_EQ(rank.host(values, 2), (std::vector<int>{1, 2}));
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
 }  // namespace
 }  // namespace adamant::sim
