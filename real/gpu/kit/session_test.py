@@ -40,30 +40,30 @@ class SessionTest(unittest.TestCase):
         results = Results(self.folder / "results", self.folder)
         results.prepare()
         place = types.SimpleNamespace(root=self.folder, program=lambda name: KIT / "testing/fake_tests.py")
-        env = dict(os.environ, FAKE_TESTS=" ".join(f"A.takes_half_a_second/{i}" for i in range(5)))
+        env = dict(os.environ, FAKE_TESTS=" ".join(f"A.takes_half_a_second/{i}" for i in range(12)))
         session = Session(
             place, results, steps, versions={}, env=env, scratch=self.folder, began=time.monotonic(), limit=limit, quiet=5, jobs=1,
         )  # fmt: skip
         return session.run()
 
     def test_tests_that_a_share_was_too_short_for_are_gone_on_with(self):
-        first = Tests("first", "", 1.2, "program", "*")
-        second = Tests("second", "", 20, "program", "*")
-        self.assertEqual(self.run_steps([first, second], 20), 0)
-        self.assertEqual(first.record.counts, {"ok": 5, "processes": 2})
+        first = Tests("first", "", 4, "program", "*")
+        second = Tests("second", "", 40, "program", "*")
+        self.assertEqual(self.run_steps([first, second], 80), 0)
+        self.assertEqual(first.record.counts, {"ok": 12, "processes": 2})
         self.assertEqual(first.record.outcome, "well")
-        self.assertEqual(second.record.counts, {"ok": 5, "processes": 1})
+        self.assertEqual(second.record.counts, {"ok": 12, "processes": 1})
 
     def test_where_no_time_is_left_they_are_told(self):
-        first = Tests("first", "", 1.2, "program", "*")
-        second = Tests("second", "", 20, "program", "*")
-        self.assertEqual(self.run_steps([first, second], 9.5), 0)
+        first = Tests("first", "", 4, "program", "*")
+        second = Tests("second", "", 40, "program", "*")
+        self.assertEqual(self.run_steps([first, second], 16), 0)
         self.assertEqual(first.record.outcome, "cut off")
-        self.assertRegex(first.record.why, "of 5 tests were not run")
+        self.assertRegex(first.record.why, "of 12 tests were not run")
 
     def test_a_mistake_in_a_step_does_not_cost_the_later_ones(self):
-        wrong, tests = Wrong(), Tests("tests", "", 20, "program", "*")
-        self.assertEqual(self.run_steps([wrong, tests], 20), 1)
+        wrong, tests = Wrong(), Tests("tests", "", 40, "program", "*")
+        self.assertEqual(self.run_steps([wrong, tests], 80), 1)
         self.assertEqual(wrong.record.why, "the script failed in it: KeyError('met')")
         self.assertEqual(tests.record.outcome, "well")
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -155,9 +156,13 @@ TEST(PeerProcess, IsKilledWithoutAFarewellAfterAnInterrupt) {
   auto const interrupt_and_end = [] {
     watch_for_interrupts();
     std::raise(SIGINT);
-    auto const begin = std::chrono::steady_clock::now();
-    { PeerProcess process("sleep 60"); }
-    std::exit(std::chrono::steady_clock::now() - begin < 200ms ? 0 : 1);
+    auto shortest = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < 5; ++i) {  // another program of the machine may make one late
+      auto const begin = std::chrono::steady_clock::now();
+      { PeerProcess process("sleep 60"); }
+      shortest = std::min(shortest, std::chrono::steady_clock::now() - begin);
+    }
+    std::exit(shortest < 200ms ? 0 : 1);
   };
   EXPECT_EXIT(interrupt_and_end(), ::testing::ExitedWithCode(0), "");
 }

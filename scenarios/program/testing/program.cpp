@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <ranges>
 #include <sstream>
 #include <vector>
 
@@ -91,6 +92,15 @@ std::string ProgramTest::listing() const {
 
 std::string until_exists(std::string const& pattern) {
   return "for i in $(seq 3000); do ls " + pattern + " >/dev/null 2>&1 && break; sleep 0.01; done; ";
+}
+
+bool is_in_time(std::chrono::milliseconds bound, std::function<void()> const& work) {
+  auto const takes_at_most = [&](int) {
+    auto const begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::steady_clock::now() - begin <= bound;
+  };
+  return std::ranges::any_of(std::views::iota(0, 3), takes_at_most);
 }
 
 std::string passing_scenario(std::string const& extra) {

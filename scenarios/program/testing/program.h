@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +43,10 @@ class ProgramTest : public testing::Test {
 
 /// Shell commands that wait, at most half a minute, for a file: `pattern` as `ls` takes it.
 std::string until_exists(std::string const& pattern);
+
+/// Whether one of three tries of `work` ends within `bound`: another program of the machine may
+/// make one late, what has no bound is late each time.
+bool is_in_time(std::chrono::milliseconds bound, std::function<void()> const& work);
 
 /// A scenario that passes: `extra` lines go to its end.
 std::string passing_scenario(std::string const& extra = "seed: 7\n");
