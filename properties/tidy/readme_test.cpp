@@ -176,10 +176,12 @@ bool has(Needs needs) {
 /// A command that somebody else executes; by whom stands here.
 bool is_executed_elsewhere(std::string const& line) {
   for (char const* const known : {
-           ".ci/setup",                          // .ci/run begins with it
-           "cmake --workflow",                   // .ci/run
-           "cd scenarios/peers/",                // .ci/run: the tests of an adapter
-           "pytest ",                            // tests/test_pytest_plugin.py
+           ".ci/setup",                                         // .ci/run begins with it
+           "cmake --build build/dev --target adamant_mutants",  // scenarios.mutants.hunt
+           "build/dev/adamant hunt --mutants",                  // likewise
+           "cmake --workflow",                                  // .ci/run
+           "cd scenarios/peers/",                               // .ci/run: the tests of an adapter
+           "pytest ",                                           // tests/test_pytest_plugin.py
            "pip install",                        // .ci/setup --peers, by the same names
            "python3 -m adamant_torch --engine",  // tests/test_pytest_plugin.py, which names classes
            "python3 scenarios/",                 // tests beside the script
@@ -254,7 +256,11 @@ TEST_P(Readme, ScenariosAreRead) {
 INSTANTIATE_TEST_SUITE_P(
     , Readme,
     testing::Values(Document{"README.md", "OfTheProject"},
-                    Document{"README.md", "OfTheProjectWithPyTorch", Needs::torch},
+                    Document{".github/CONTRIBUTING.md", "OfContributing"},
+                    Document{"sim/README.md", "OfTheSimulator"},
+                    Document{"scenarios/bugs/README.md", "OfBugs"},
+                    Document{"scenarios/ci/README.md", "OfCi"},
+                    Document{"scenarios/peers/README.md", "OfPeersWithPyTorch", Needs::torch},
                     Document{"scenarios/README.md", "OfScenarios"},
                     Document{"scenarios/README.md", "OfScenariosWithNumPy", Needs::numpy},
                     Document{"scenarios/README.md", "OfScenariosWithPyTorch", Needs::torch},
