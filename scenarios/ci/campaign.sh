@@ -7,13 +7,17 @@
 # by whatever you have:
 #
 #   sbatch campaign.sh               as a Slurm array: its size is that of --array above
-#   mpirun -n 8 sh campaign.sh       OpenMPI; with other launchers of MPI, by SHARD
+#   srun -n 8 sh campaign.sh         as tasks of a Slurm job
+#   mpirun -n 8 sh campaign.sh       OpenMPI, MPICH, Intel MPI
+#   kubernetes.yml                   as an indexed job
+#   torchrun, and what else sets RANK and WORLD_SIZE
 #   SHARD=3/8 sh campaign.sh         anything else: shards 0/8 to 7/8, in any order, at any time
 #
 #   ADAMANT    the program; default: adamant
 #   CAMPAIGN   a folder that all shards see; default: adamant-campaign
 #   SEED       of the search; default: that of the folder, or else drawn
 #   CASES      of all shards together; default: 1000000
+#   SHARDS     how many there are, where the launcher says only which one this is (PMIx, Kubernetes)
 #   JOBS       worker processes of one shard; default: one for each core that it may use
 #
 # What stands behind its name on the command line goes to `adamant fuzz`, such as --engine torch.
@@ -24,14 +28,31 @@
 # It ends with 0 whether or not something was found, because launchers take all shards down where one
 # ends otherwise; with 2 where the folder cannot be written, and with 3 where something is missing.
 set -u
-if [ -z "${SHARD:-}" ] && [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
-  SHARD=$(((SLURM_ARRAY_TASK_ID - SLURM_ARRAY_TASK_MIN) / ${SLURM_ARRAY_TASK_STEP:-1}))
-  SHARD=$SHARD/$SLURM_ARRAY_TASK_COUNT
-elif [ -z "${SHARD:-}" ] && [ -n "${OMPI_COMM_WORLD_RANK:-}" ]; then
-  SHARD=$OMPI_COMM_WORLD_RANK/$OMPI_COMM_WORLD_SIZE
+
+unsized=
+is_one_of() {  # NAME RANK SIZE: what a launcher says, or nothing; the first that says both counts
+  if [ -n "$2" ] && [ -n "$3" ]; then
+    SHARD=${SHARD:-$2/$3}
+  elif [ -n "$2" ]; then
+    unsized=${unsized:-$1}
+  fi
+}
+if [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
+  is_one_of SLURM_ARRAY_TASK_ID $(((SLURM_ARRAY_TASK_ID - SLURM_ARRAY_TASK_MIN) / ${SLURM_ARRAY_TASK_STEP:-1})) \
+    "$SLURM_ARRAY_TASK_COUNT"
 fi
-if [ -z "${SHARD:-}" ]; then
-  echo "campaign.sh: neither Slurm nor OpenMPI says which shard this is; set SHARD, such as 3/8" >&2
+is_one_of OMPI_COMM_WORLD_RANK "${OMPI_COMM_WORLD_RANK:-}" "${OMPI_COMM_WORLD_SIZE:-}"
+is_one_of PMI_RANK "${PMI_RANK:-}" "${PMI_SIZE:-}"
+# A batch script has a SLURM_PROCID too, but is no task of a step.
+[ -z "${SLURM_STEP_ID:-}" ] || is_one_of SLURM_PROCID "$SLURM_PROCID" "$SLURM_STEP_NUM_TASKS"
+is_one_of PMIX_RANK "${PMIX_RANK:-}" "${SHARDS:-}"
+is_one_of JOB_COMPLETION_INDEX "${JOB_COMPLETION_INDEX:-}" "${SHARDS:-}"
+is_one_of RANK "${RANK:-}" "${WORLD_SIZE:-}"
+if [ -z "${SHARD:-}" ] && [ -n "$unsized" ]; then
+  echo "campaign.sh: $unsized says which shard this is, and nothing says of how many; set SHARDS, such as 8" >&2
+  exit 2
+elif [ -z "${SHARD:-}" ]; then
+  echo "campaign.sh: no launcher says which shard this is; set SHARD, such as 3/8" >&2
   exit 2
 fi
 jobs=${JOBS:-${SLURM_CPUS_PER_TASK:-}}

@@ -161,15 +161,55 @@ TEST_F(CopiedToMachines, EachLauncherSaysWhichShardItIs) {
   EXPECT_EQ(options("SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7 "
                     "SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3"),
             before + "1/3" + after);
-  EXPECT_EQ(options("OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"), before + "2/4" + after);
+  // Within a batch job: its script is task 0, whatever its steps are.
+  EXPECT_EQ(options("SLURM_PROCID=0 SLURM_NTASKS=4 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 "
+                    "PMIX_RANK=2"),
+            before + "2/4" + after);
+  // mpiexec.hydra in a batch job starts one task of a step for all of its own.
+  EXPECT_EQ(options("PMI_RANK=1 PMI_SIZE=2 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1"),
+            before + "1/2" + after);
+  EXPECT_EQ(options("SLURM_STEP_ID=0 SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=6"),
+            before + "5/6" + after);
+  EXPECT_EQ(options("PMIX_RANK=3 SHARDS=5"), before + "3/5" + after);
+  EXPECT_EQ(options("JOB_COMPLETION_INDEX=7 SHARDS=8"), before + "7/8" + after);
+  EXPECT_EQ(options("RANK=0 WORLD_SIZE=2"), before + "0/2" + after);
   EXPECT_EQ(options("SHARD=0/9 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"),
             before + "0/9" + after);
   EXPECT_EQ(options("SHARD=0/9 SLURM_CPUS_PER_TASK=3 SEED=7 CASES=5 CAMPAIGN='a b'"),
             "fuzz --campaign a b --shard 0/9 --cases 5 --seed 7 --jobs 3 --strict\n");
 }
 
+TEST_F(CopiedToMachines, SaysWhatNoLauncherSaid) {
+  auto const said = [&](std::string const& variables) {
+    Called const called = shell("ADAMANT=echo " + variables + " sh campaign.sh");
+    EXPECT_EQ(called.status, 2) << called.out;
+    return called.err;
+  };
+  std::string const none =
+      "campaign.sh: no launcher says which shard this is; set SHARD, such as 3/8\n";
+  EXPECT_EQ(said(""), none);
+  EXPECT_EQ(said("SLURM_PROCID=0 SLURM_NTASKS=8"), none) << "all but one would be missing";
+  EXPECT_EQ(said("JOB_COMPLETION_INDEX=3"),
+            "campaign.sh: JOB_COMPLETION_INDEX says which shard this is, and nothing says of how "
+            "many; set SHARDS, such as 8\n");
+}
+
+TEST_F(CopiedToMachines, AnIndexedJobOfKubernetesIsAllShards) {
+  YAML::Node const job = YAML::LoadFile(source + "/scenarios/ci/kubernetes.yml")["spec"];
+  EXPECT_EQ(job["completionMode"].as<std::string>(), "Indexed");
+  YAML::Node const container = job["template"]["spec"]["containers"][0];
+  std::string variables = "JOB_COMPLETION_INDEX=4 ";  // as Kubernetes sets it
+  for (auto const& variable : container["env"])
+    variables +=
+        variable["name"].as<std::string>() + "='" + variable["value"].as<std::string>() + "' ";
+  EXPECT_NE(variables.find("SHARDS='" + job["completions"].as<std::string>() + "'"),
+            std::string::npos);
+  EXPECT_EQ(container["command"][1].as<std::string>(), "/campaign/campaign.sh");
+  EXPECT_EQ(shell("ADAMANT=echo " + variables + " sh campaign.sh").out,
+            "fuzz --campaign /campaign/nightly --shard 4/8 --cases 1000000\n");
+}
+
 TEST_F(CopiedToMachines, EndsLikeTheProgramButForFindings) {
-  EXPECT_EQ(shell("ADAMANT=PROGRAM sh campaign.sh").status, 2);
   EXPECT_EQ(shell("ADAMANT=PROGRAM SHARD=0/2 CASES=4 CAMPAIGN=/dev/null/x sh campaign.sh").status,
             2);
   EXPECT_EQ(shell("ADAMANT=PROGRAM SHARD=0/2 CASES=4 sh campaign.sh").status, 0);
