@@ -4,9 +4,10 @@ namespace adamant::scenarios {
 
 namespace {
 
+using Kind = TimelineEvent::Kind;
+
 /// The last of what the violation's rank did in its operation; outside of all, the last of all.
 int last_of(Violation const& violation, Timeline const& timeline) {
-  using Kind = TimelineEvent::Kind;
   for (std::size_t i = timeline.events.size(); i-- > 0;) {
     TimelineEvent const& event = timeline.events[i];
     Track const& track = timeline.tracks[static_cast<std::size_t>(event.track)];
@@ -36,13 +37,11 @@ std::vector<int> events_of(Violation const& violation, Timeline const& timeline)
 }
 
 bool is_instant(TimelineEvent const& event) {
-  using Kind = TimelineEvent::Kind;
   return event.kind == Kind::host_access || event.kind == Kind::note ||
          event.kind == Kind::violation;
 }
 
 std::uint64_t marked_ns(TimelineEvent const& event) {
-  using Kind = TimelineEvent::Kind;
   bool const is_of_host = event.kind == Kind::program_operation || event.kind == Kind::call;
   return is_of_host ? event.end_ns : event.begin_ns;
 }
