@@ -172,7 +172,7 @@ class Rewriter {
   std::string name_before(std::size_t open) const {
     std::string name;
     for (std::size_t i = unit_before(open, open); i < open; ++i) name += tokens_[i].text;
-    std::erase_if(name, [](char c) { return c == '"' || c == '\\'; });
+    std::erase_if(name, [](char c) { return c == '"' || c == '\\' || c == '\n'; });
     return name;
   }
 
@@ -356,10 +356,17 @@ class Rewriter {
     std::string out;
     std::size_t at = 0;
     for (Edit const& edit : edits_) {
+      if (edit.begin < at) refuse_overlap(edit.begin);
       out.append(source_, at, edit.begin - at).append(edit.text);
       at = edit.end;
     }
     return out.append(source_, at);
+  }
+
+  [[noreturn]] void refuse_overlap(std::size_t at) const {
+    auto const line = 1 + std::ranges::count(source_.substr(0, at), '\n');
+    throw RewriteError(std::string(file_) + ":" + std::to_string(line) +
+                       ": this is a part of two launches or declarations at once");
   }
 
   std::string_view source_;

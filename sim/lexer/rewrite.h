@@ -26,8 +26,9 @@ class RewriteError : public std::runtime_error {
 };
 
 /// `file` appears in errors only.
-/// Errors: RewriteError where a launch is not complete, or where dynamic shared memory is declared
-/// outside a function or with more than one dimension, or where a variable lies in device memory.
+/// Errors: RewriteError where a launch is not complete or begins within another, or where dynamic
+/// shared memory is declared outside a function or with more than one dimension, or where a
+/// variable lies in device memory.
 std::string rewrite(std::string_view source, std::string_view file);
 
 }  // namespace adamant::sim

@@ -83,6 +83,9 @@ TEST(Rewrite, KeepsTheNumberOfLines) {
   }
   std::string const shared = "void f() {\nextern __shared__\n  __align__(16)\nfloat\nname[]\n;\n}";
   EXPECT_EQ(lines(rewrite(shared, "k.cu")), lines(shared));
+  std::string const literal =
+      "template <class T> __global__ void k(T) {}\nvoid f() {\nk[R\"(\n)\"]<<<1, 2>>>(a); }";
+  EXPECT_EQ(lines(rewrite(literal, "k.cu")), lines(literal));
 }
 
 TEST(Rewrite, LeavesEverythingElseByteForByte) {
@@ -151,6 +154,8 @@ TEST(Rewrite, NamesFileAndLineOfWhatItCannotRead) {
             "dir/k.cu:3: <<< without >>>( after it");
   EXPECT_EQ(message("\n<<<1, 2>>>(a);"), "dir/k.cu:2: <<< without the name of a kernel before it");
   EXPECT_EQ(message("k<<<(1, 2>>>(a);"), "dir/k.cu:1: this bracket is never closed");
+  EXPECT_EQ(message("void f() {\n  k<<<1, k<<<1, 2>>>(a);\n}"),
+            "dir/k.cu:2: this is a part of two launches or declarations at once");
   EXPECT_EQ(message("int>\n<<<1, 2>>>(a);"), "dir/k.cu:2: the kernel before <<< has unbalanced >");
   EXPECT_EQ(message("namespace a {\nextern __shared__ float s[];\n}"),
             "dir/k.cu:2: declare dynamic shared memory inside the kernel");
