@@ -1,6 +1,7 @@
 #include "scenarios/report/trace/timeline_json.h"
 
 #include <stdexcept>
+#include <utility>
 
 namespace adamant::scenarios {
 
@@ -16,6 +17,14 @@ Kind kind_in(Json const& json, Kind last) {
   int const kind = json.get<int>();
   if (kind < 0 || kind > static_cast<int>(last)) throw std::invalid_argument("no such kind");
   return static_cast<Kind>(kind);
+}
+
+/// Errors: std::invalid_argument where it is no number from `first` on that is below `end`.
+int number_in(Json const& json, int first, std::size_t end) {
+  int const number = json.get<int>();
+  if (number < first || std::cmp_greater_equal(number, end))
+    throw std::invalid_argument("no such track or event");
+  return number;
 }
 
 Json to_json(Track const& track) {
@@ -34,18 +43,21 @@ Json to_json(TimelineEvent const& event) {
                       event.meeting, event.unfinished});
 }
 
-TimelineEvent event_from(Json const& json) {
-  return {.kind = kind_in(json.at(0), TimelineEvent::Kind::violation),
-          .track = json.at(1),
-          .copy_engine = json.at(2),
-          .begin_ns = json.at(3),
-          .end_ns = json.at(4),
-          .name = json.at(5),
-          .operation = json.at(6),
-          .bytes = json.at(7),
-          .after = json.at(8),
-          .meeting = json.at(9),
-          .unfinished = json.at(10)};
+/// The one behind those that are there.
+TimelineEvent event_from(Json const& json, Timeline const& there) {
+  TimelineEvent event{.kind = kind_in(json.at(0), TimelineEvent::Kind::violation),
+                      .track = number_in(json.at(1), 0, there.tracks.size()),
+                      .copy_engine = number_in(json.at(2), -1, there.tracks.size()),
+                      .begin_ns = json.at(3),
+                      .end_ns = json.at(4),
+                      .name = json.at(5),
+                      .operation = json.at(6),
+                      .bytes = json.at(7),
+                      .meeting = json.at(9),
+                      .unfinished = json.at(10)};
+  for (Json const& before : json.at(8))
+    event.after.push_back(number_in(before, 0, there.events.size()));
+  return event;
 }
 
 /// Of every violation and warning: its own event, then those of its accesses.
@@ -71,10 +83,14 @@ Json timeline_to_json(RunResult const& result) {
 }
 
 void add_timeline(RunResult& result, Json const& json) {
-  for (Json const& track : json.at("tracks")) result.timeline.tracks.push_back(track_from(track));
-  for (Json const& event : json.at("events")) result.timeline.events.push_back(event_from(event));
+  Timeline& timeline = result.timeline;
+  for (Json const& track : json.at("tracks")) timeline.tracks.push_back(track_from(track));
+  for (Json const& event : json.at("events"))
+    timeline.events.push_back(event_from(event, timeline));
   std::size_t next = 0;
-  visit_marks(result, [&](int& event) { event = json.at("marks").at(next++); });
+  visit_marks(result, [&](int& event) {
+    event = number_in(json.at("marks").at(next++), -1, timeline.events.size());
+  });
 }
 
 }  // namespace adamant::scenarios

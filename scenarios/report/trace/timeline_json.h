@@ -10,7 +10,9 @@ namespace adamant::scenarios {
 /// The result's timeline, and which of its events the violations are about.
 StrictJson timeline_to_json(RunResult const& result);
 
-/// Puts both into a result without them. REQUIRES: `json` was made of the same result.
+/// Puts both into a result without them.
+///
+/// Errors: those of nlohmann::json, and std::invalid_argument, where `json` was not made of it.
 void add_timeline(RunResult& result, StrictJson const& json);
 
 }  // namespace adamant::scenarios

@@ -38,5 +38,28 @@ TEST(TimelineJson, KeepsTimelineAndMarks) {
   EXPECT_EQ(read.violations, result.violations);
 }
 
+TEST(TimelineJson, RefusesNumbersOfWhatIsNotThere) {
+  using Json = StrictJson;
+  auto const event = [](int track, int engine, Json const& after) {
+    return Json::array({10, track, engine, 0, 1, "c", -1, 0, after, -1, false});
+  };
+  auto const read = [](Json const& events, int mark) {
+    RunResult result;
+    result.violations.resize(1);
+    Json json{{"tracks", Json::array({Json::array({0, 0, "host"})})}, {"events", events}};
+    json["marks"] = Json::array({mark});
+    add_timeline(result, json);
+  };
+  Json const none = Json::array();
+  Json const good = event(0, -1, none);
+  EXPECT_NO_THROW(read(Json::array({good, event(0, 0, Json::array({0}))}), 1));
+  for (Json const& wrong :
+       {event(1, -1, none), event(-1, -1, none), event(0, 1, none), event(0, -2, none),
+        event(0, -1, Json::array({1})), event(0, -1, Json::array({-1}))})
+    EXPECT_THROW(read(Json::array({good, wrong}), 1), std::invalid_argument) << wrong;
+  for (int const mark : {-2, 1})
+    EXPECT_THROW(read(Json::array({good}), mark), std::invalid_argument) << mark;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
