@@ -23,6 +23,22 @@ std::string excerpt(std::string_view text) {
   return fmt::format("{}… ({} bytes)", text.substr(0, excerpt_bytes), text.size());
 }
 
+nlohmann::json reply_in(std::string_view line, std::int64_t id) {
+  using Json = nlohmann::json;
+  if (is_nested_too_deep(line)) throw PeerError(fmt::format("its answer is {}", nested_too_deep));
+  Json reply = parse_json<Json>(line, /*may_throw=*/false);
+  if (auto const number = reply.is_object() ? "" : bare_number_in(line); !number.empty())
+    throw PeerError("its answer has " + number);
+  if (!reply.is_object())
+    throw PeerError(fmt::format("its answer is no JSON object: `{}`", excerpt(line)));
+  if (reply.value("id", Json()) != id)
+    throw PeerError(
+        fmt::format("its answer has id {}; expected {}", reply.value("id", Json()).dump(), id));
+  if (!reply.contains("outcome") || !reply["outcome"].is_string())
+    throw PeerError(fmt::format("its answer has no outcome: `{}`", excerpt(line)));
+  return reply;
+}
+
 PeerBounds PeerBounds::of(std::chrono::seconds longest) {
   return {.hello = longest,
           .rank = std::max(std::chrono::seconds(1), longest * 3 / 5),
@@ -69,7 +85,7 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
   fields["request"] = verb;
   try {
     process_->write_line(fields.dump(), deadline);
-    PeerReply reply{.json = read_reply(verb, deadline),
+    PeerReply reply{.json = reply_in(process_->read_line(deadline), id_),
                     .where = fmt::format("engine {}: reply {} ({})", name_, id_, verb)};
     if (recorded_ != nullptr) {
       recorded_->back().reply = reply.json;
@@ -79,25 +95,8 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
   } catch (PeerLate const& error) {
     give_up(verb, error.what(), verb == "hello");
   } catch (PeerError const& error) {
-    if (!process_) throw;  // give_up() has said it all
     give_up(verb, error.what());
   }
-}
-
-PeerClient::Json PeerClient::read_reply(std::string_view verb, PeerProcess::Deadline deadline) {
-  std::string const line = process_->read_line(deadline);
-  if (is_nested_too_deep(line)) give_up(verb, fmt::format("its answer is {}", nested_too_deep));
-  Json reply = parse_json<Json>(line, /*may_throw=*/false);
-  if (auto const number = reply.is_object() ? "" : bare_number_in(line); !number.empty())
-    give_up(verb, "its answer has " + number);
-  if (!reply.is_object())
-    give_up(verb, fmt::format("its answer is no JSON object: `{}`", excerpt(line)));
-  if (reply.value("id", Json()) != id_)
-    give_up(verb, fmt::format("its answer has id {}; expected {}", reply.value("id", Json()).dump(),
-                              id_));
-  if (!reply.contains("outcome") || !reply["outcome"].is_string())
-    give_up(verb, fmt::format("its answer has no outcome: `{}`", excerpt(line)));
-  return reply;
 }
 
 void PeerClient::give_up(std::string_view verb, std::string const& what, bool starts_late) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -65,7 +66,6 @@ class PeerClient {
 
  private:
   PeerReply converse(std::string_view verb, Json fields, std::chrono::seconds bound);
-  Json read_reply(std::string_view verb, PeerProcess::Deadline deadline);
   [[noreturn]] void give_up(std::string_view verb, std::string const& what,
                             bool starts_late = false);
 
@@ -77,6 +77,11 @@ class PeerClient {
   PeerReply hello_;
   Conversation* recorded_ = nullptr;
 };
+
+/// What a line says to the request of this number.
+///
+/// Errors: PeerError where it is no reply to it.
+nlohmann::json reply_in(std::string_view line, std::int64_t id);
 
 /// In a line that is no JSON: a number that Python's json.dumps writes bare, with its place and
 /// what to write. Empty where there is none, or where more is wrong.
