@@ -34,6 +34,28 @@ bool same_numbers(PlannedMemory const& a, PlannedMemory const& b) {
          a.between == b.between && a.peak == b.peak;
 }
 
+struct TooLong {};
+
+/// What a plan has taken so far, in about the time that one parameter of one rank takes in an
+/// operation: 2^30 of them are a second or two.
+class Taken {
+ public:
+  void look(std::size_t parameters) { add(8, parameters, 1); }
+  void begin(std::size_t parameters, std::size_t ranks) { add(256, parameters, 1 + ranks); }
+  void follow(std::size_t parameters, std::size_t ranks, std::size_t operations) {
+    add(static_cast<std::int64_t>(operations), parameters + purpose_count, ranks);
+  }
+
+ private:
+  static constexpr std::int64_t most = std::int64_t{1} << 30;
+  void add(std::int64_t each, std::size_t parameters, std::size_t ranks) {
+    taken_ += each * static_cast<std::int64_t>(parameters * ranks);
+    if (taken_ > most) throw TooLong();
+  }
+
+  std::int64_t taken_ = 0;
+};
+
 class Planner {
  public:
   explicit Planner(Scenario const& scenario)
@@ -47,6 +69,7 @@ class Planner {
     ProgramWalk walk(program_);
     while (auto const operation = walk.next()) {
       if (operation->sets_anew) begin_world(program_.setting(operation->setting), operation->entry);
+      taken_.follow(scenario_.params.size(), world_.size(), 1 + operation->captured.size());
       budgets_.follow(*operation);
       follow_scaler(*operation);
       walk.put_in_force(scaler_.clip);
@@ -82,11 +105,13 @@ class Planner {
     Mesh const mesh = mesh_of(setting.world);
     std::vector<int> ranks;
     auto const registered = as_registered(parameters, setting.order);
-    for (RankClass& alike : rank_classes(setting.layout, registered, mesh)) {
+    auto const looked = [&] { taken_.look(parameters.size()); };
+    for (RankClass& alike : rank_classes(setting.layout, registered, mesh, looked)) {
       ranks.push_back(alike.first);
       world_.push_back(
           {.from_operation = operation, .mesh = mesh, .ranks = std::move(alike.ranks)});
     }
+    taken_.begin(parameters.size(), ranks.size());
     budgets_.begin_world(setting, parameters, ranks, scaler_.clip);
     look();
     for (PlannedMemory& planned : world_) planned.at_start = planned.between;
@@ -144,6 +169,7 @@ class Planner {
   Program program_;
   Budgets budgets_;
   Scaler scaler_;
+  Taken taken_;
   std::map<std::string, Scaler> saved_;
   std::vector<PlannedMemory> world_;  // of the world that stands, as in budgets_
   std::vector<PlannedMemory> plan_;   // of those before
@@ -151,8 +177,12 @@ class Planner {
 
 }  // namespace
 
-std::vector<PlannedMemory> plan_memory(Scenario const& scenario) {
-  return Planner(scenario).plan();
+std::optional<std::vector<PlannedMemory>> plan_memory(Scenario const& scenario) {
+  try {
+    return Planner(scenario).plan();
+  } catch (TooLong const&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace adamant::scenarios

@@ -14,9 +14,13 @@
 namespace adamant::scenarios {
 namespace {
 
+std::vector<PlannedMemory> plan_of(Scenario const& scenario) {
+  return plan_memory(scenario).value();
+}
+
 BytesByPurpose planned_peak(Scenario const& scenario) {
   BytesByPurpose peak{};
-  for (PlannedMemory const& planned : plan_memory(scenario)) raise_to(peak, planned.peak);
+  for (PlannedMemory const& planned : plan_of(scenario)) raise_to(peak, planned.peak);
   return peak;
 }
 
@@ -80,7 +84,7 @@ void expect_plan_of_all(Scenario const& scenario) {
   for (int rank = 0; rank < mesh_of(scenario.world).rank_count(); ++rank) ranks.push_back(rank);
   Budgets const budgets = budgets_after(scenario, ranks);
   std::vector<int> entries(ranks.size(), 0);
-  for (PlannedMemory const& planned : plan_memory(scenario))
+  for (PlannedMemory const& planned : plan_of(scenario))
     for (RankBlock const& block : planned.ranks)
       for (int replica = block.replicas.first; replica <= block.replicas.last; ++replica)
         for (int shard = block.shards.first; shard <= block.shards.last; ++shard) {
@@ -161,7 +165,7 @@ TEST(MemoryPlan, OfRanksThatNeedTheSameIsOneEntry) {
   scenario.groups = {};
   scenario.params = {parameter("v", {8}), parameter("w", {8})};
   scenario.program = {operation(Train{1})};
-  auto const plan = plan_memory(scenario);
+  auto const plan = plan_of(scenario);
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_EQ(plan.front().ranks, (std::vector<RankBlock>{{.shards = {0, 1}, .replicas = {0, 1}}}));
 }
@@ -197,7 +201,7 @@ TEST(MemoryPlan, OfScalingThatACheckpointBrings) {
     scenario.program = {operation(Save{"plain"}), operation(Set{scaled}), operation(Save{"scaled"}),
                         operation(load), operation(Train{1})};
     expect_as_planned(scenario);
-    return plan_memory(scenario).back().peak[static_cast<std::size_t>(Purpose::scaling)].device;
+    return plan_of(scenario).back().peak[static_cast<std::size_t>(Purpose::scaling)].device;
   };
   EXPECT_GT(scaling_after("scaled"), 0);
   EXPECT_EQ(scaling_after("plain"), 0);
@@ -238,7 +242,7 @@ Scenario resharded() {
 
 TEST(MemoryPlan, OfOneWorldAfterTheOther) {
   expect_as_planned(resharded());
-  auto const plan = plan_memory(resharded());
+  auto const plan = plan_of(resharded());
   ASSERT_GE(plan.size(), 2U);
   EXPECT_EQ(plan.front().from_operation, 0);
   EXPECT_EQ(plan.front().mesh.shards, 4);
@@ -247,7 +251,7 @@ TEST(MemoryPlan, OfOneWorldAfterTheOther) {
 }
 
 TEST(MemoryPlan, TellsStartFromGradients) {
-  PlannedMemory const planned = plan_memory(small_scenario()).front();
+  PlannedMemory const planned = plan_of(small_scenario()).front();
   auto const gradients = static_cast<std::size_t>(Purpose::gradients);
   EXPECT_EQ(planned.at_start[gradients].device, 0);
   EXPECT_GT(planned.between[gradients].device, 0);
@@ -265,10 +269,23 @@ TEST(MemoryPlan, OfAMillionRanksAndALongProgram) {
         parameter("h." + std::to_string(i + 2) + ".w", {4096 + 64 * i, 4096}));
   scenario.program = {operation(Train{1'000'000'000'000})};
   std::int64_t ranks = 0;
-  for (PlannedMemory const& planned : plan_memory(scenario))
+  for (PlannedMemory const& planned : plan_of(scenario))
     for (RankBlock const& block : planned.ranks)
       ranks += block.shards.last - block.shards.first + 1;
   EXPECT_EQ(ranks, 1 << 20);
+}
+
+// Of so many ranks each has other parts, and each operation would be followed on all of them.
+TEST(MemoryPlan, ThatWouldTakeMinutesIsNotMade) {
+  Scenario scenario = small_scenario();
+  scenario.world.shard = 4000;
+  for (int i = 0; i < 4000; ++i)
+    scenario.params.push_back(parameter("h." + std::to_string(i + 2) + ".w", {i + 1, 2}));
+  EXPECT_FALSE(plan_memory(scenario));
+  scenario.world.shard = 1;
+  EXPECT_TRUE(plan_memory(scenario));
+  scenario.program.assign(400'000, operation(Step{}));
+  EXPECT_FALSE(plan_memory(scenario));
 }
 
 }  // namespace

@@ -15,12 +15,15 @@ namespace {
 /// Looks at what ranks hold, without making a table of all of them.
 class Looks {
  public:
-  Looks(LayoutKind layout, std::span<ParameterSpec const> parameters, Mesh const& mesh)
+  Looks(LayoutKind layout, std::span<ParameterSpec const> parameters, Mesh const& mesh,
+        std::function<void()> const& looked)
       : parameters_(parameters),
         mesh_(mesh),
+        looked_(looked),
         buckets_(oracle::buckets_of(layout, parameters, mesh)) {}
 
   Held held_by(int shard, int replica, TensorKind kind) const {
+    looked_();
     Held held(parameters_.size());
     int const rank = replica * mesh_.shards + shard;
     for (oracle::Bucket const& bucket : buckets_) {
@@ -36,6 +39,7 @@ class Looks {
   /// All that a rank's bytes follow from: how much it has of each parameter and its states, and
   /// where the latter lie in its part of a bucket.
   std::vector<std::int64_t> sizes_of(int shard, int replica) const {
+    looked_();
     std::vector<std::int64_t> sizes;
     int const rank = replica * mesh_.shards + shard;
     for (oracle::Bucket const& bucket : buckets_) {
@@ -56,6 +60,7 @@ class Looks {
  private:
   std::span<ParameterSpec const> parameters_;
   Mesh mesh_;
+  std::function<void()> const& looked_;
   std::vector<oracle::Bucket> buckets_;
 };
 
@@ -114,8 +119,8 @@ std::vector<RankBlock> joined(std::vector<RankBlock> blocks) {
 
 // Shards of a run are alike, and so then are the parts that their replicas have of them.
 std::vector<RankClass> rank_classes(LayoutKind layout, std::span<ParameterSpec const> parameters,
-                                    Mesh const& mesh) {
-  Looks const looks(layout, parameters, mesh);
+                                    Mesh const& mesh, std::function<void()> const& looked) {
+  Looks const looks(layout, parameters, mesh, looked);
   std::map<std::vector<std::int64_t>, RankClass> by_size;
   auto const shard_holds = [&](int shard) {
     return looks.held_by(shard, 0, TensorKind::parameter);

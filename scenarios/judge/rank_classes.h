@@ -20,9 +20,11 @@ struct RankClass {
 /// All ranks, by the lowest of each class.
 ///
 /// Time: as the parameters times the places where one of them begins or ends, times the logarithm
-///       of the ranks.
-std::vector<RankClass> rank_classes(LayoutKind layout, std::span<ParameterSpec const> parameters,
-                                    Mesh const& mesh);
+///       of the ranks. `looked` is called before each look at all parameters of a rank, and may end
+///       it by an exception.
+std::vector<RankClass> rank_classes(
+    LayoutKind layout, std::span<ParameterSpec const> parameters, Mesh const& mesh,
+    std::function<void()> const& looked = [] {});
 
 /// What one of many parts of a model holds: a range of each parameter, perhaps an empty one.
 using Held = std::vector<ElementRange>;

@@ -171,7 +171,11 @@ RunResult planned(Scenario const& scenario, Capabilities const& capabilities) {
                            " allocates by itself");
     return result;
   }
-  result.planned = plan_memory(scenario);
+  if (auto plan = plan_memory(scenario))
+    result.planned = std::move(plan);
+  else
+    result.notes.emplace_back(
+        "no bytes are counted: so many parameters, ranks and operations take too long");
   for (PlannedMemory const& planned : *result.planned) raise_to(result.peak_bytes, planned.peak);
   if (uses_checkpoints(scenario))
     result.notes.push_back("save and load may take up to " +
