@@ -60,6 +60,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.empty_tensor", "this engine wants elements in every parameter"},
     {"unsupported.engine", "this program cannot drive that engine"},
     {"unsupported.engine_options", "an option, or a value of it, that the engine does not offer"},
+    {"unsupported.extent", "more settings, further runs or captured operations than are looked at"},
     {"unsupported.faults", "a fault that cannot be injected there"},
     {"unsupported.gradients", "gradients of this class are not for this engine"},
     {"unsupported.layout", "this engine lays parameters out otherwise"},

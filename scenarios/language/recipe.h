@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -29,7 +30,7 @@ struct Types {
   Held<StateType> exp_avg_sq = {};
   Held<StateScale> state_scale = {};
 
-  friend bool operator==(Types const&, Types const&) = default;
+  friend auto operator<=>(Types const&, Types const&) = default;
 };
 
 template <typename T>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "scenarios/language/units.h"
@@ -17,6 +18,15 @@ std::vector<int> Registry::without_gradient(std::span<int const> left_out) const
     if (all) numbers.push_back(number);
   }
   return numbers;
+}
+
+std::vector<int> places_of(std::vector<std::string> const& names,
+                           std::vector<Param> const& params) {
+  std::set<std::string_view> const named(names.begin(), names.end());
+  std::vector<int> places;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    if (named.contains(params[i].name)) places.push_back(static_cast<int>(i));
+  return places;
 }
 
 Registry registry_of(std::vector<Param> const& params) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "oracle/types.h"
@@ -29,6 +30,9 @@ struct Registry {
   /// these names gives them no gradient.
   std::vector<int> without_gradient(std::span<int const> left_out) const;
 };
+
+/// Where these names stand in a file's list, in ascending order.
+std::vector<int> places_of(std::vector<std::string> const& names, std::vector<Param> const& params);
 
 /// REQUIRES: a tied name stands behind its target, which is not tied, as every file has it.
 Registry registry_of(std::vector<Param> const& params);

@@ -1,6 +1,7 @@
 #include "scenarios/language/scenario.h"
 
-#include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "scenarios/language/units.h"
@@ -9,12 +10,13 @@ namespace adamant::scenarios {
 
 namespace {
 
-/// 0 for the optimizer's own settings, else the group's place in the file, from 1.
-int group_number(std::vector<Group> const& groups, std::string const& name) {
-  if (name.empty()) return 0;
-  auto const found = std::find_if(groups.begin(), groups.end(),
-                                  [&](Group const& group) { return group.name == name; });
-  return found == groups.end() ? 0 : 1 + static_cast<int>(found - groups.begin());
+/// 0 for the optimizer's own settings, which have no name, else the group's place in the file, from
+/// 1.
+std::map<std::string_view, int> numbers_of(std::vector<Group> const& groups) {
+  std::map<std::string_view, int> numbers{{"", 0}};
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    numbers.emplace(groups[i].name, 1 + static_cast<int>(i));
+  return numbers;
 }
 
 /// The recipe in the words of oracle and engine. What a quantised one cannot take is bf16 beside
@@ -35,32 +37,64 @@ Formats formats_of(Precision const& precision, std::span<std::int64_t const> sha
 
 }  // namespace
 
-Scenario with(Scenario scenario, Load const& load) {
-  scenario.microbatches = scenario.microbatch_count();
-  if (load.world) scenario.world = *load.world;
-  if (load.layout) scenario.layout = *load.layout;
-  if (load.offload) scenario.offload = *load.offload;
-  if (load.order) scenario.order = *load.order;
-  scenario.precision = with(scenario.precision, load.types());
+Setting setting_of(Scenario const& scenario) {
+  return {.world = scenario.world,
+          .layout = scenario.layout,
+          .precision = scenario.precision,
+          .offload = scenario.offload,
+          .order = scenario.order};
+}
+
+Scenario with(Scenario scenario, Setting const& setting) {
+  scenario.world = setting.world;
+  scenario.layout = setting.layout;
+  scenario.precision = setting.precision;
+  scenario.offload = setting.offload;
+  scenario.order = setting.order;
   return scenario;
 }
 
+Setting with(Setting setting, Load const& load) {
+  if (load.world) setting.world = *load.world;
+  if (load.layout) setting.layout = *load.layout;
+  if (load.offload) setting.offload = *load.offload;
+  if (load.order) setting.order = *load.order;
+  setting.precision = with(setting.precision, load.types());
+  return setting;
+}
+
+Scenario with(Scenario scenario, Load const& load) {
+  scenario.microbatches = scenario.microbatch_count();
+  Setting const setting = with(setting_of(scenario), load);
+  return with(std::move(scenario), setting);
+}
+
+void for_each_setting(Scenario const& scenario, std::function<void(Scenario const&)> const& visit) {
+  Scenario now = scenario;
+  std::set<Setting> visited{setting_of(now)};
+  visit(now);
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action)) {
+      now = with(std::move(now), *load);
+      if (visited.insert(setting_of(now)).second) visit(now);
+    }
+}
+
 bool needs_new_world(Scenario const& before, Load const& load) {
-  auto const changes = [](auto const& named, auto const& now) { return named && *named != now; };
-  return load.anew || changes(load.world, before.world) || changes(load.layout, before.layout) ||
-         changes(load.offload, before.offload) || changes(load.order, before.order) ||
-         with(before.precision, load.types()) != before.precision;
+  Setting const setting = setting_of(before);
+  return load.anew || with(setting, load) != setting;
 }
 
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
   std::vector<ParameterSpec> specs;
   specs.reserve(scenario.params.size());
+  auto const numbers = numbers_of(scenario.groups);
   for (Param const& param : scenario.params) {
     if (param.is_tied()) continue;
     specs.push_back(
         {.name = param.name,
          .shape = param.shape,
-         .group = group_number(scenario.groups, param.group),
+         .group = numbers.contains(param.group) ? numbers.at(param.group) : 0,
          .formats = formats_of(scenario.precision_of(param), param.shape, scenario.optimizer),
          .parts = param.parts});
   }

@@ -3,7 +3,9 @@
 // and does not judge what an engine supports (seam/support.h does).
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -101,8 +103,26 @@ struct Scenario {
   friend bool operator==(Scenario const&, Scenario const&) = default;
 };
 
-/// What a load makes of a scenario. `microbatches` stay as many.
+/// What loads change.
+struct Setting {
+  World world;
+  Layout layout = Layout::fsdp2;
+  Precision precision;
+  Offload offload;
+  ParamOrder order = ParamOrder::listed;
+
+  friend auto operator<=>(Setting const&, Setting const&) = default;
+};
+Setting setting_of(Scenario const& scenario);
+Scenario with(Scenario scenario, Setting const& setting);
+
+/// What a load makes of it. `microbatches` stay as many.
+Setting with(Setting setting, Load const& load);
 Scenario with(Scenario scenario, Load const& load);
+
+/// Visits the scenario, and what the loads of its program make of it, each setting once: of
+/// thousands of loads most lead back and forth.
+void for_each_setting(Scenario const& scenario, std::function<void(Scenario const&)> const& visit);
 
 /// Do ranks have to be made anew for it, with all that they hold?
 bool needs_new_world(Scenario const& before, Load const& load);

@@ -2,6 +2,7 @@
 // only; what of it is supported is seam/support.h.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,7 +28,7 @@ struct World {
   Outer outer = Outer::none;
   std::int64_t rank_count() const { return shard * replicate; }
 
-  friend bool operator==(World const&, World const&) = default;
+  friend auto operator<=>(World const&, World const&) = default;
 };
 
 /// The same in the words of engine and oracle. REQUIRES: so few ranks that an int counts them.
@@ -39,7 +40,7 @@ using Layout = LayoutKind;
 struct OffloadedStates {
   bool moments = true;
   bool main = true;
-  friend bool operator==(OffloadedStates const&, OffloadedStates const&) = default;
+  friend auto operator<=>(OffloadedStates const&, OffloadedStates const&) = default;
 };
 
 /// A fraction of the step, in [0, 1], runs on the CPU.
@@ -48,7 +49,7 @@ struct HybridOffload {
   bool overlap = true;
   bool pin_grads = true;
   bool pin_params = true;
-  friend bool operator==(HybridOffload const&, HybridOffload const&) = default;
+  friend auto operator<=>(HybridOffload const&, HybridOffload const&) = default;
 };
 
 using Offload = std::variant<std::monostate, OffloadedStates, HybridOffload>;  // monostate: none

@@ -68,16 +68,11 @@ double most_ranks(Scenario const& scenario) {
 /// Elements of buffers that are no parameter's, in the worst of the settings that the program comes
 /// to.
 double most_padding(Scenario const& scenario) {
-  auto const in_buffers = [](Scenario const& setting) {
-    return setting.layout == Layout::fsdp2 ? 0 : padding_of(setting).value_or(0);
-  };
-  Scenario setting = scenario;
-  std::int64_t padding = in_buffers(setting);
-  for (Operation const& operation : scenario.program)
-    if (auto const* load = std::get_if<Load>(&operation.action)) {
-      setting = with(std::move(setting), *load);
-      padding = std::max(padding, in_buffers(setting));
-    }
+  std::int64_t padding = 0;
+  for_each_setting(scenario, [&](Scenario const& setting) {
+    if (setting.layout != Layout::fsdp2)
+      padding = std::max(padding, padding_of(setting).value_or(0));
+  });
   return static_cast<double>(padding);
 }
 

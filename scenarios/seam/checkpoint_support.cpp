@@ -1,6 +1,8 @@
 #include "scenarios/seam/checkpoint_support.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,11 @@ std::string about(Param const& param) {
 /// What is refused of the loads of a program, each with what those before it have left.
 class LoadWalk {
  public:
-  LoadWalk(Scenario const& scenario, Capabilities const& able) : setting_(scenario), able_(able) {}
+  LoadWalk(Scenario const& scenario, Capabilities const& able)
+      : setting_(scenario), able_(able), offers_(able.precisions) {
+    if (able.load_precisions)
+      offers_.insert(offers_.end(), able.load_precisions->begin(), able.load_precisions->end());
+  }
 
   MaybeRefusal visit(Load const& load, SourceLine line) {
     if (load.layout && !offers(able_.layouts, *load.layout))
@@ -31,7 +37,7 @@ class LoadWalk {
     if (auto refusal = refuse_world(load.world.value_or(setting_.world), line)) return refusal;
     if (auto refusal = refuse_precision(load.types(), line)) return refusal;
     setting_ = with(std::move(setting_), load);
-    if (!load.keeps_addresses())
+    if (!load.keeps_addresses() && padded_.insert(setting_of(setting_)).second)
       if (auto refusal = refuse_padding(setting_, line)) return refusal;
     if (auto refusal = refuse_offload(load.offload.value_or(Offload()), line)) return refusal;
     if (load.order && *load.order != ParamOrder::listed && !able_.loads_in_any_order)
@@ -62,6 +68,7 @@ class LoadWalk {
   MaybeRefusal refuse_precision(PrecisionOverride const& change, SourceLine line) {
     Precision const before = std::exchange(setting_.precision, with(setting_.precision, change));
     if (setting_.precision == before) return std::nullopt;
+    if (!recipes_.insert(setting_.precision).second) return std::nullopt;
     if (auto const found = first_conflict(setting_))
       return unsupported(
           found->conflict.detail,
@@ -83,10 +90,9 @@ class LoadWalk {
 
   MaybeRefusal refuse_types(Param const& param, SourceLine line) const {
     Precision const types = setting_.precision_of(param);
-    auto all = able_.precisions;
-    all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
-    bool const offered = accepted(all, types);
-    if (offered && accepted(all, types, setting_.optimizer.loss_scale.kind)) return std::nullopt;
+    bool const offered = accepted(offers_, types);
+    if (offered && accepted(offers_, types, setting_.optimizer.loss_scale.kind))
+      return std::nullopt;
     if (offered)
       return unsupported("loss_scale",
                          "after a load, " + about(param) +
@@ -94,7 +100,8 @@ class LoadWalk {
                          line);
     return unsupported(
         "precision",
-        "after a load, " + about(param) + ": its types change; supported: " + text_of(all), line);
+        "after a load, " + about(param) + ": its types change; supported: " + text_of(offers_),
+        line);
   }
 
   MaybeRefusal refuse_offload(Offload const& offload, SourceLine line) const {
@@ -108,6 +115,9 @@ class LoadWalk {
 
   Scenario setting_;
   Capabilities const& able_;
+  std::vector<PrecisionOffer> offers_;  // of its parameters' types behind a load
+  std::set<Precision> recipes_;         // that nothing is refused of
+  std::set<Setting> padded_;            // likewise
 };
 
 MaybeRefusal refuse_missing(Action const& action, SourceLine line, Capabilities const& able) {
@@ -161,7 +171,24 @@ std::string without_fault(Fault const& fault, Capabilities const& able) {
   return text + which + "; supported: sim, sim-unchecked";
 }
 
-MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabilities const& able) {
+/// Of each load, in order: had its checkpoint been saved twice before?
+std::vector<bool> older_saves(Scenario const& scenario) {
+  std::map<std::string_view, int> saves;
+  std::vector<bool> older;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) ++saves[save->checkpoint];
+    if (auto const* load = std::get_if<Load>(&operation.action))
+      older.push_back(saves[load->from] >= 2);
+  }
+  return older;
+}
+
+bool is_of_one(std::vector<bool> const& loads, std::int64_t nth) {
+  return nth <= std::ssize(loads) && loads[static_cast<std::size_t>(nth - 1)];
+}
+
+MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabilities const& able,
+                          std::vector<bool> const& older) {
   SourceLine const line = scenario.lines["faults"];
   if (!fits(fault))
     return unsupported("faults",
@@ -170,7 +197,7 @@ MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabili
                        "stale_file",
                        line);
   if (!can_inject(fault, able)) return unsupported("faults", without_fault(fault, able), line);
-  if (fault.then == Fault::Then::stale_file && !has_older_save(scenario, fault.nth.value_or(1)))
+  if (fault.then == Fault::Then::stale_file && !is_of_one(older, fault.nth.value_or(1)))
     return unsupported("faults",
                        "stale_file needs two saves under the name that is loaded: an older one to "
                        "take the file from",
@@ -181,21 +208,14 @@ MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabili
 }  // namespace
 
 bool has_older_save(Scenario const& scenario, std::int64_t nth) {
-  std::vector<std::string> saved;
-  std::int64_t loads = 0;
-  for (Operation const& operation : scenario.program) {
-    if (auto const* save = std::get_if<Save>(&operation.action)) saved.push_back(save->checkpoint);
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load == nullptr || ++loads < nth) continue;
-    return std::count(saved.begin(), saved.end(), load->from) >= 2;
-  }
-  return false;
+  return is_of_one(older_saves(scenario), nth);
 }
 
 MaybeRefusal refuse_checkpoints(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse_saves_and_loads(scenario, capabilities)) return refusal;
+  auto const older = older_saves(scenario);
   for (Fault const& fault : scenario.faults)
-    if (auto refusal = refuse_fault(fault, scenario, capabilities)) return refusal;
+    if (auto refusal = refuse_fault(fault, scenario, capabilities, older)) return refusal;
   return std::nullopt;
 }
 

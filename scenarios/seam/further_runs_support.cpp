@@ -32,21 +32,16 @@ bool clips(Scenario const& scenario) {
 }
 
 /// Does a scale or a block of one cover what a rank has, in some setting of the program?
-bool scales_by_rank(Scenario scenario) {
-  auto const here = [&] {
-    return std::any_of(scenario.params.begin(), scenario.params.end(), [&](Param const& param) {
-      Precision const types = scenario.precision_of(param);
-      bool const local = has_scaled_state(types) && types.state_scale == StateScale::local;
-      return local || is_quantised(types.param);
-    });
-  };
-  bool found = here();
-  for (Operation const& operation : scenario.program) {
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load == nullptr) continue;
-    scenario = with(std::move(scenario), *load);
-    found = found || here();
-  }
+bool scales_by_rank(Scenario const& scenario) {
+  bool found = false;
+  for_each_setting(scenario, [&](Scenario const& setting) {
+    found =
+        found || std::any_of(setting.params.begin(), setting.params.end(), [&](Param const& param) {
+          Precision const types = setting.precision_of(param);
+          bool const local = has_scaled_state(types) && types.state_scale == StateScale::local;
+          return local || is_quantised(types.param);
+        });
+  });
   return found;
 }
 

@@ -1,7 +1,6 @@
 #include "scenarios/seam/gradient_support.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +24,8 @@ class GradientWalk {
         able_(able),
         may_scale_(scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
         ever_scaled_(may_scale_),
-        registry_(registry_of(scenario.params)) {}
+        registry_(registry_of(scenario.params)),
+        has_gradient_(registry_.names.size()) {}
 
   MaybeRefusal walk() {
     for (Operation const& operation : scenario_.program)
@@ -57,19 +57,20 @@ class GradientWalk {
   }
 
   MaybeRefusal visit(Backward const& backward, SourceLine line) {
-    if (used_ != Used::not_yet && !with_gradient_.empty()) return reused("adds to", line);
-    for (int name = 0; name < registry_.name_count(); ++name) {
-      auto const& without = backward.without;
-      auto const& called = scenario_.params[static_cast<std::size_t>(name)].name;
-      if (std::find(without.begin(), without.end(), called) == without.end())
-        with_gradient_.insert(registry_.parameter_of(name));
-    }
+    if (used_ != Used::not_yet && any_gradient()) return reused("adds to", line);
+    std::vector<bool> has(has_gradient_.size(), true);
+    if (!backward.without.empty())
+      for (int const parameter :
+           registry_.without_gradient(places_of(backward.without, scenario_.params)))
+        has[static_cast<std::size_t>(parameter)] =
+            has_gradient_[static_cast<std::size_t>(parameter)];
+    has_gradient_ = std::move(has);
     return std::nullopt;
   }
 
   MaybeRefusal visit_step(SourceLine line) {
     bool const counts_otherwise = !offers(able_.step_counters, scenario_.optimizer.step_counter) &&
-                                  std::ssize(with_gradient_) < registry_.parameter_count();
+                                  std::ranges::count(has_gradient_, false) > 0;
     if (counts_otherwise)
       return unsupported("step_counter",
                          "a step finds parameters without gradient, where a step counter of " +
@@ -81,9 +82,9 @@ class GradientWalk {
   }
 
   MaybeRefusal visit_use(Used use, SourceLine line) {
-    if (used_ == Used::stepped && !with_gradient_.empty()) return reused("uses", line);
+    if (used_ == Used::stepped && any_gradient()) return reused("uses", line);
     bool const unscales = able_.unscales_in_place && may_scale_;
-    if (unscales && !with_gradient_.empty()) used_ = use;
+    if (unscales && any_gradient()) used_ = use;
     return std::nullopt;
   }
 
@@ -104,7 +105,7 @@ class GradientWalk {
                          "supported: a step before that, or loss_scale: none",
                          line);
     used_ = Used::not_yet;
-    if (to_none) with_gradient_.clear();
+    if (to_none) has_gradient_.assign(has_gradient_.size(), false);
     return std::nullopt;
   }
 
@@ -117,7 +118,7 @@ class GradientWalk {
   /// A new scaler knows neither what the one before has scaled nor what it has divided.
   MaybeRefusal visit(Set const& set, SourceLine line) {
     if (!set.change.loss_scale) return std::nullopt;
-    bool const bears_scale = able_.unscales_in_place && !with_gradient_.empty();
+    bool const bears_scale = able_.unscales_in_place && any_gradient();
     if (bears_scale)
       return unsupported("reused_gradients",
                          "another loss scale is set while there are gradients of the one before; "
@@ -129,13 +130,15 @@ class GradientWalk {
     return std::nullopt;
   }
 
+  bool any_gradient() const { return std::ranges::count(has_gradient_, true) > 0; }
+
   Scenario const& scenario_;
   Capabilities const& able_;
   bool may_scale_;    // is there a loss scale, as far as is known?
   bool ever_scaled_;  // so far
   Used used_ = Used::not_yet;
   Registry registry_;
-  std::set<int> with_gradient_;  // numbers of parameters
+  std::vector<bool> has_gradient_;  // by number of the parameter
 };
 
 /// Kinds of loss scale that a program comes to. A load may bring back any of them.

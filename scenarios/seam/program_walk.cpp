@@ -27,16 +27,6 @@ std::span<Kind const> iteration_of(bool clips) {
   return iteration;
 }
 
-/// Where these names stand in a file's list.
-std::vector<int> places_of(std::vector<std::string> const& names,
-                           std::vector<Param> const& params) {
-  std::vector<int> places;
-  for (std::size_t i = 0; i < params.size(); ++i)
-    if (std::find(names.begin(), names.end(), params[i].name) != names.end())
-      places.push_back(static_cast<int>(i));
-  return places;
-}
-
 }  // namespace
 
 AdamOverride SetByGroup::operator[](std::size_t group) const {
@@ -180,11 +170,7 @@ void Program::change(Load const& load, Scenario const& scenario) {
     last_->program.clear();
   }
   last_ = with(*std::exchange(last_, std::nullopt), load);
-  settings_.push_back({.world = last_->world,
-                       .layout = last_->layout,
-                       .precision = last_->precision,
-                       .offload = last_->offload,
-                       .order = last_->order});
+  settings_.push_back(setting_of(*last_));
 }
 
 std::shared_ptr<std::vector<Program::Kinds> const> Program::may_round(
@@ -198,14 +184,7 @@ std::shared_ptr<std::vector<Program::Kinds> const> Program::may_round(
 }
 
 Scenario Program::setting(int number) const {
-  Changed const& changed = settings_[static_cast<std::size_t>(number) - 1];
-  Scenario setting = *last_;
-  setting.world = changed.world;
-  setting.layout = changed.layout;
-  setting.precision = changed.precision;
-  setting.offload = changed.offload;
-  setting.order = changed.order;
-  return setting;
+  return with(*last_, settings_[static_cast<std::size_t>(number) - 1]);
 }
 
 std::optional<Primitive> ProgramWalk::next() {

@@ -104,14 +104,6 @@ class Program {
   friend class ProgramWalk;
   struct Captured;
   using Kinds = std::vector<TensorKind>;
-  /// What loads change: of thousands of them each may lead to another, of thousands of parameters.
-  struct Changed {
-    World world;
-    Layout layout = Layout::fsdp2;
-    Precision precision;
-    Offload offload;
-    ParamOrder order = ParamOrder::listed;
-  };
   /// What a backward leaves out, as names and as what this does to parameters.
   struct LeftOut {
     std::vector<int> names;
@@ -157,7 +149,7 @@ class Program {
   std::vector<Entry> entries_;
   std::vector<Group> groups_;
   std::optional<Scenario> last_;   // the last of the settings, where there is one
-  std::vector<Changed> settings_;  // from number 1 on
+  std::vector<Setting> settings_;  // from number 1 on: of thousands each may be another
   // What loads may round, by the kinds of tensors that they name the types of.
   std::map<Kinds, std::shared_ptr<std::vector<Kinds> const>> may_round_;
   std::set<std::string> known_;  // checkpoints that are saved or loaded

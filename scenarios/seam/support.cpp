@@ -11,6 +11,7 @@
 #include "scenarios/language/verbs.h"
 #include "scenarios/language/words.h"
 #include "scenarios/seam/checkpoint_support.h"
+#include "scenarios/seam/extent_support.h"
 #include "scenarios/seam/further_runs_support.h"
 #include "scenarios/seam/gradient_support.h"
 #include "scenarios/seam/settings_support.h"
@@ -238,7 +239,7 @@ class Grammar {
                            "gradients normal and wild are judged between backward and step, which "
                            "a replay does not show; supported in a capture: exact",
                            operation.line);
-      if (gradients && any_scale_rounds(scenario_))
+      if (gradients && scales_round())
         return unsupported("captured_gradients",
                            "gradients times this loss scale round, and are judged between backward "
                            "and step, which a replay does not show; supported in a capture: powers "
@@ -248,8 +249,15 @@ class Grammar {
     return std::nullopt;
   }
 
+  /// Of thousands of captured backwards each asks.
+  bool scales_round() {
+    if (!scales_round_) scales_round_ = any_scale_rounds(scenario_);
+    return *scales_round_;
+  }
+
   MaybeRefusal refuse_addresses(SourceLine line) {
     if (able_.why_not_captured == nullptr) return std::nullopt;
+    if (!addressed_.insert(setting_.precision).second) return std::nullopt;
     for (ParameterSpec const& spec : parameter_specs(setting_)) {
       std::string const why = able_.why_not_captured(spec, optimizer_);
       if (!why.empty()) return unsupported("captured_cast_gradient", why, line);
@@ -275,8 +283,10 @@ class Grammar {
   Optimizer const& optimizer_;
   NormInForce norm_;
   StateLocation states_;
-  Scenario setting_;      // what the loads so far have made of the scenario
-  bool foreign_ = false;  // was one of them of what this program has not saved
+  Scenario setting_;  // what the loads so far have made of the scenario
+  std::optional<bool> scales_round_;
+  std::set<Precision> addressed_;  // recipes that may be captured
+  bool foreign_ = false;           // was one of them of what this program has not saved
   bool captured_ = false;
   bool ended_ = false;  // a load has ended an earlier graph
   bool captured_backward_ = false;
@@ -332,6 +342,7 @@ Capabilities in_further_runs(Capabilities able) {
 }
 
 std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse_extent(scenario)) return refusal;
   if (auto refusal = refuse_scalars(scenario)) return refusal;
   if (auto refusal = refuse_types(scenario)) return refusal;
   if (auto refusal = Grammar(scenario, capabilities).walk(scenario.program)) return refusal;

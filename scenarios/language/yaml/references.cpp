@@ -20,9 +20,10 @@ std::string index_path(std::string_view list, std::size_t index, std::string_vie
 void check_groups(Reader& reader, Scenario const& scenario) {
   std::vector<std::string_view> defined;
   for (Group const& group : scenario.groups) defined.push_back(group.name);
+  std::set<std::string_view> const names(defined.begin(), defined.end());
   for (std::size_t i = 0; i < scenario.params.size(); ++i) {
     Param const& param = scenario.params[i];
-    if (param.group.empty() || std::ranges::count(defined, param.group) > 0) continue;
+    if (param.group.empty() || names.contains(param.group)) continue;
     std::string const right =
         defined.empty() ? "; expected `groups: {" + param.group + ": {…}}` too"
                         : suggest(param.group, defined) + "; defined: " + list_words(defined);
