@@ -42,6 +42,13 @@ Violation* Findings::add(Violation violation) {
   return &violations_.emplace_back(std::move(violation));
 }
 
+void Findings::keep_first_value() {
+  bool kept = false;
+  std::erase_if(violations_, [&](Violation const& violation) {
+    return matches("values", violation.law) && std::exchange(kept, true);
+  });
+}
+
 Violation other_value(Law law, Site const& site, oracle::Difference const& difference) {
   return {.law = law,
           .breach = Breach::other_value,

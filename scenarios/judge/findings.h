@@ -41,8 +41,8 @@ class Findings {
   /// or null where it was known already, or is one too many.
   Violation* add(Violation violation);
 
-  /// Forgets all others: what they say, one sentence does.
-  void keep_first() { violations_.resize(1); }
+  /// Forgets of the wrong values all but the first: what they say, one sentence does.
+  void keep_first_value();
 
   bool any() const { return !violations_.empty(); }
   /// Would one more of this law be dropped?

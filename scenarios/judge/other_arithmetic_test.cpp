@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,6 +110,22 @@ TEST(OtherArithmetic, AnotherRuleThanAdamsIsOneSentence) {
       EXPECT_EQ(run.violations().size(), 1U) << text_of(run);
       EXPECT_TRUE(says_another_optimizer(run)) << text_of(run);
     }
+}
+
+// That the optimizer is another does not say why a replica has another weight.
+TEST(OtherArithmetic, AnotherRuleThanAdamsHidesNoOtherLaw) {
+  StandInWorld::Traits traits = torch_on(2, 2);
+  traits.step = [](AdamConfig const& s, std::int64_t, Element& e) {
+    e.weight -= s.learning_rate * e.gradient;
+  };
+  Tamper const part = [](StandInWorld& world, int) {
+    if (world.at(0).steps > 0) world.part_replica(5);
+  };
+  Judged const run(scenario_for(), traits, part);
+  EXPECT_TRUE(says_another_optimizer(run)) << text_of(run);
+  std::multiset<Law> laws;
+  for (Violation const& violation : run.violations()) laws.insert(violation.law);
+  EXPECT_EQ(laws, (std::multiset<Law>{Law::values_bitwise, Law::ranks_agree})) << text_of(run);
 }
 
 TEST(OtherArithmetic, AWrongStepOfAdamsIsNoOtherOptimizers) {
@@ -255,6 +272,52 @@ TEST(OtherArithmetic, WhatAFormatCannotCarryIsBelievedAndNotedOnce) {
   EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
   ASSERT_FALSE(run.notes().empty());
   EXPECT_NE(run.notes().back().find("groups, scaler"), std::string::npos) << run.notes().back();
+}
+
+TEST(OtherArithmetic, AScalerThatNoFileBringsGoesOnCounting) {
+  Scenario scenario = scenario_for();
+  scenario.optimizer.loss_scale = {.kind = LossScale::Kind::dynamic};
+  scenario.program = {operation(Train{1}),          operation(Save{"a"}), operation(Train{2}),
+                      operation(Load{.from = "a"}), operation(Train{1}),  operation(Check{})};
+  EXPECT_EQ(Judged(scenario, torch_on(4)).first_law(), Law::checkpoint_roundtrip);
+  int counted = 0;
+  Judged const run(scenario, torch_on(4), [&](StandInWorld& world, int entry) {
+    if (entry == 3) world.forgets() = {"scaler"};
+    counted = world.scaling().growth_tracker;
+  });
+  EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+  EXPECT_EQ(counted, 4);
+}
+
+// What has been loaded once is there.
+TEST(OtherArithmetic, ALoadThatIsRefusedAfterOneThatWasNotIsAViolation) {
+  Scenario scenario = scenario_for();
+  scenario.program = {operation(Train{1}), operation(Save{"a"}), operation(Load{.from = "a"}),
+                      operation(Train{1}), operation(Load{.from = "a"})};
+  for (int const entry : {2, 4}) {
+    Judged const run(scenario, torch_on(4), {}, {.refused_load = entry});
+    ASSERT_EQ(run.first_law(), Law::checkpoint_roundtrip) << entry;
+    EXPECT_EQ(run.violations().front().breach, Breach::not_loaded) << entry;
+  }
+}
+
+// Which of two saves a crash has left, one parameter alone may tell, and no counter.
+TEST(OtherArithmetic, ASaveThatACrashInterruptsIsTheOldOneOrTheNewOne) {
+  Scenario scenario = scenario_for();
+  std::vector<std::string> names;
+  for (Param const& param : scenario.params) names.push_back(param.name);
+  for (std::string const& name : names) {
+    Backward one;
+    for (std::string const& other : names)
+      if (other != name) one.without.push_back(other);
+    scenario.program = {
+        operation(Save{"first"}), operation(one),       operation(Step{}),
+        operation(ZeroGrad{}),    operation(Save{"a"}), operation(Load{.from = "first"}),
+        operation(one),           operation(Step{}),    operation(ZeroGrad{}),
+        operation(Save{"a"}),     operation(Load{"a"}), operation(Check{})};
+    Judged const run(scenario, torch_on(4), {}, {.crashed_save = 9});
+    EXPECT_EQ(run.first_law(), std::nullopt) << name << "\n" << text_of(run);
+  }
 }
 
 }  // namespace

@@ -62,6 +62,17 @@ TEST(ScaledGradients, WhatUndoesTheScaleIsHeldToItsWay) {
   }
 }
 
+// To their own type, which then moves them far more than a step of fp32 does.
+TEST(ScaledGradients, WhatUndoesTheScaleMayRoundToTheTypeOfGradients) {
+  for (float const value : {1024.0F, 1000.0F}) {
+    Scenario scenario = clipped(0.5F, {.kind = LossScale::Kind::fixed, .value = value});
+    scenario.optimizer.clip.reset();
+    scenario.precision = {.param = ParamType::bf16, .grad = GradType::bf16};
+    Judged const run(scenario, any_order_on(2));
+    EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+  }
+}
+
 TEST(ScaledGradients, ASkippedStepOfAKernelThatUnscalesChangesNothing) {
   StandInWorld::Traits traits = torch_on(4);
   traits.says = Arithmetic::torch_fused;

@@ -103,7 +103,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (looks && !findings_.any()) compare_whole(world);
   if (findings_.any()) guess_ = guess(operation, world);
   if (findings_.any() && guess_.empty() && has_other_rule(operation, world)) {
-    findings_.keep_first();
+    findings_.keep_first_value();
     guess_ =
         "no moment is what any gradient would leave at the first step: the engine's optimizer is "
         "not Adam, or has other betas";

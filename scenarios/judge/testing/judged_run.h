@@ -50,14 +50,22 @@ inline Scenario on_world_of(Scenario scenario, StandInWorld::Traits const& trait
 /// A run of a whole program under a verdict.
 class Judged {
  public:
-  Judged(Scenario scenario, StandInWorld::Traits const& traits, Tamper tamper = {})
+  /// What happens at which entry: a load is refused, and that is the end; a save is whole, and its
+  /// world dies before it returns.
+  struct Accident {
+    int refused_load = -1;
+    int crashed_save = -1;
+  };
+  Judged(Scenario scenario, StandInWorld::Traits const& traits, Tamper tamper = {},
+         Accident accident = {.refused_load = -1, .crashed_save = -1})
       : scenario_(on_world_of(std::move(scenario), traits)),
         program_(scenario_),
         parameters_(parameter_specs(scenario_)),
         verdict_(scenario_, program_, parameters_, 7),
         world_(std::make_unique<StandInWorld>(scenario_, parameters_, traits)),
         traits_(traits),
-        tamper_(std::move(tamper)) {
+        tamper_(std::move(tamper)),
+        accident_(accident) {
     verdict_.watched() = {.parameter = 0, .index = 3};
     for (int p = 0; p < std::ssize(parameters_); ++p) world_->write(p, verdict_.initial_values(p));
     bool goes_on = verdict_.started(*world_);
@@ -82,6 +90,16 @@ class Judged {
 
  private:
   bool follow(Primitive const& operation) {
+    if (operation.entry == accident_.crashed_save) {
+      saved_[std::string(operation.checkpoint)] = world_->save();
+      verdict_.crashed(operation, false);
+      gone_ = true;
+      return true;
+    }
+    if (operation.entry == accident_.refused_load) {
+      verdict_.refused(operation, {.reason = "damaged_checkpoint"}, world_.get());
+      return false;
+    }
     if (operation.kind == Primitive::Kind::save)
       saved_[std::string(operation.checkpoint)] = world_->save();
     else if (operation.kind == Primitive::Kind::load)
@@ -93,8 +111,9 @@ class Judged {
   }
 
   void load(Primitive const& operation) {
-    if (operation.sets_anew) {
-      parameters_of_load_ = parameter_specs(program_.setting(operation.setting));
+    if (operation.sets_anew || std::exchange(gone_, false)) {
+      bool const same = operation.setting == 0;
+      parameters_of_load_ = parameter_specs(same ? scenario_ : program_.setting(operation.setting));
       world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, traits_);
       EXPECT_TRUE(verdict_.restarted(operation, *world_));
     }
@@ -115,6 +134,8 @@ class Judged {
   std::unique_ptr<StandInWorld> world_;
   StandInWorld::Traits traits_;
   Tamper tamper_;
+  Accident accident_;
+  bool gone_ = false;  // its world
   std::map<std::string, std::vector<StandInWorld::Tensors>> saved_;
 };
 

@@ -90,7 +90,8 @@ void StandInWorld::backward(Primitive const& operation, bool exact) {
       if (overflows && numel > 0) fed[0] = std::numeric_limits<float>::infinity();
       overflows = overflows && numel == 0;
       for (std::size_t i = 0; i < numel; ++i)
-        sum[i] = oracle::rounded(sum[i] + fed[i] * scaling_.loss_scale, reduced);
+        sum[i] = oracle::rounded(sum[i] + oracle::rounded(fed[i] * scaling_.loss_scale, reduced),
+                                 reduced);
     }
     bool const without = std::find(operation.without.begin(), operation.without.end(),
                                    static_cast<int>(p)) != operation.without.end();
