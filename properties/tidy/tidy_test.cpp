@@ -181,6 +181,17 @@ TEST(Tidy, NothingUndeterminedIsCalled) {
   }
 }
 
+// Whoever reads "skipped" wants to know what to install.
+TEST(Tidy, EveryTestThatIsSkippedSaysWhy) {
+  std::regex const bare(R"(\bGTEST_SKIP\(\);|\bpytest\.skip\(\)|\bimportorskip\([^,]*\)$)");
+  std::vector<fs::path> all = sources();
+  for (auto const& entry : fs::recursive_directory_iterator(root / "scenarios"))
+    if (entry.path().extension() == ".py") all.push_back(entry.path());
+  for (fs::path const& path : all)
+    for (Line const& line : lines_of(path))
+      EXPECT_FALSE(std::regex_search(line.text, bare)) << where(line);
+}
+
 // Time is measured where people read it, and nowhere else.
 TEST(Tidy, OnlyReportsAndBenchmarksReadAClock) {
   std::regex const clock(R"(\bstd::chrono::\w*_clock|\bclock_gettime\s*\()");

@@ -57,8 +57,7 @@ TEST(ScriptWithoutPyTorch, SaysSoAndEndsWithTwo) {
 }
 
 TEST(ScriptInTorchThatFails, EndsWithTwo) {
-  if (!python_runs("import torch.distributed.fsdp as f; f.fully_shard"))
-    GTEST_SKIP() << "no PyTorch with FSDP2 in ADAMANT_PYTHON or python3";
+  if (!has_fsdp2()) GTEST_SKIP() << no_fsdp2;
   for (int const ranks : {1, 2}) {
     std::string text = script_of_ranks(ranks);
     EXPECT_EQ(run_python(text, "").status, 1) << text;

@@ -321,7 +321,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::PrintToStringParamName());
 
 TEST(SessionOfADeafEngine, LeavesNoProcess) {
-  if (!python_runs("import sys; assert sys.version_info >= (3, 10)")) GTEST_SKIP();
+  if (!python_runs("import sys; assert sys.version_info >= (3, 10)"))
+    GTEST_SKIP() << "there is no Python 3.10 in ADAMANT_PYTHON or python3";
   auto const file =
       std::filesystem::temp_directory_path() / fmt::format("adamant-deaf-{}", ::getpid());
   setenv("DEAF", file.c_str(), 1);

@@ -72,8 +72,7 @@ std::string script_of(TwoRuns const& at, Violation violation) {
 }
 
 TEST_P(ScriptOfTwoRuns, ComparesThem) {
-  if (!python_runs("import torch.distributed.fsdp as f; f.fully_shard"))
-    GTEST_SKIP() << "no PyTorch with FSDP2 in ADAMANT_PYTHON or python3";
+  if (!has_fsdp2()) GTEST_SKIP() << no_fsdp2;
   std::string text = script_of(GetParam(), other_in_run_of(GetParam().run, GetParam().law));
   EXPECT_LE(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), script_lines_max)
       << text;
@@ -125,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::PrintToStringParamName());
 
 TEST(ScriptOfTwoRunsAlone, ComparesFilesByWhatIsInThem) {
-  if (!python_runs("import torch.distributed.fsdp as f; f.fully_shard")) GTEST_SKIP();
+  if (!has_fsdp2()) GTEST_SKIP() << no_fsdp2;
   Violation violation = other_in_run_of("again: {}", Law::runs_repeated);
   violation.breach = Breach::other_file_in_run;
   violation.subject = {};
@@ -148,7 +147,7 @@ TEST(ScriptOfTwoRunsAlone, ComparesFilesByWhatIsInThem) {
 }
 
 TEST(ScriptOfTwoRunsAlone, ComparesAllThatARunShowsWhereItDiffersWhenItIsRepeated) {
-  if (!python_runs("import torch.distributed.fsdp as f; f.fully_shard")) GTEST_SKIP();
+  if (!has_fsdp2()) GTEST_SKIP() << no_fsdp2;
   Violation const violation{.law = Law::determinism_digest,
                             .breach = Breach::other_digest,
                             .expected = Digest{1},

@@ -22,4 +22,10 @@ inline bool has_numpy() {
   return known;
 }
 
+inline bool has_fsdp2() {
+  static bool const known = python_runs("import torch.distributed.fsdp as f; f.fully_shard");
+  return known;
+}
+inline constexpr char const* no_fsdp2 = "no PyTorch with FSDP2 in ADAMANT_PYTHON or python3";
+
 }  // namespace adamant::scenarios

@@ -12,7 +12,7 @@ import pytest
 
 from adamant_deepspeed import surroundings
 
-deepspeed = pytest.importorskip("deepspeed")
+deepspeed = pytest.importorskip("deepspeed", reason="the package deepspeed is not installed")
 HERE = Path(__file__).parent.parent
 SCRIPTS = sorted((HERE / "defects").glob("*.py"))
 PAGE = (HERE / "DEFECTS.md").read_text(encoding="utf-8")

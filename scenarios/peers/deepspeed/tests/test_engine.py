@@ -14,7 +14,7 @@ import pytest
 
 from adamant_deepspeed import surroundings
 
-pytest.importorskip("deepspeed")
+pytest.importorskip("deepspeed", reason="the package deepspeed is not installed")
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.yaml"))
