@@ -10,7 +10,7 @@ Status help_command(Arguments const& arguments) {
   for (HelpEntry const& entry : entries) print(arguments, text_of(entry));
   if (!entries.empty()) return Status::met;
   auto const known = words_with_help();
-  complain("help: no key, operation or law is called `" + arguments.word + "`" +
+  complain("help: no key, value, operation or law is called `" + arguments.word + "`" +
            suggest(arguments.word, known) + "; known: " + list_words(known));
   return Status::bad_input;
 }

@@ -92,6 +92,12 @@ TEST_F(Program, ExplainsAWordOfTheFormat) {
   EXPECT_EQ(unknown.status, 2);
   EXPECT_EQ(unknown.out, "");
   EXPECT_NE(unknown.err.find("did you mean `step_counter`?"), std::string::npos);
+  for (auto const& [other, own] :
+       {std::pair("bfloat16", "bf16"), {"torch.bfloat16", "bf16"}, {"learning_rate", "lr"}}) {
+    std::string const meant = std::string("(did you mean `") + own + "`?)";
+    EXPECT_NE(call(std::string("help ") + other).err.find(meant), std::string::npos) << other;
+    EXPECT_EQ(call(std::string("help ") + own).status, 0) << own;
+  }
 }
 
 TEST_F(Program, AFullDiskIsTwo) {

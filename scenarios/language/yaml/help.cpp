@@ -71,7 +71,12 @@ std::vector<HelpEntry> help_on(std::string_view word) {
 
 std::vector<std::string_view> words_with_help() {
   std::set<std::string_view> words(verb_words<Action>.begin(), verb_words<Action>.end());
-  for_each_map([&]<typename T>() { words.insert(key_names<T>.begin(), key_names<T>.end()); });
+  for_each_map([&]<typename T>() {
+    words.insert(key_names<T>.begin(), key_names<T>.end());
+    for_each_key<T>([&](auto const& row) {
+      for (std::string_view const taken : words_taken(row.kind)) words.insert(taken);
+    });
+  });
   for (Identifiers const& kind : identifiers())
     for (Meaning const& known : kind.table) words.insert(known.id);
   return {words.begin(), words.end()};

@@ -23,8 +23,8 @@ struct HelpEntry {
   friend bool operator==(HelpEntry const&, HelpEntry const&) = default;
 };
 
-/// All that is called `word`: keys, operations, laws and warnings, reasons of refusals, in this
-/// order; empty where nothing is.
+/// All that is called `word`: keys and those that take it as a value, operations, laws and
+/// warnings, reasons of refusals, in this order; empty where nothing is.
 std::vector<HelpEntry> help_on(std::string_view word);
 
 /// Every word that there is help on, each once.
@@ -60,12 +60,21 @@ std::string example_line(Row const& row) {
   }
 }
 
-/// What T's table says of the key `word`, if it has it.
+/// The words among which a value of such a kind is; none where it is no word.
+std::span<std::string_view const> words_taken(auto const&) {
+  return {};
+}
+template <typename Enum>
+std::span<std::string_view const> words_taken(kinds::Words<Enum>) {
+  return words_of<Enum>;
+}
+
+/// What T's table says of the key `word`, if it has it, and of those that take it as a value.
 template <typename T>
 void add_help(std::string_view word, std::vector<HelpEntry>& entries) {
   for_each_key<T>([&](auto const& row) {
-    if (row.key != word) return;
-    entries.push_back({.word = std::string(word),
+    if (row.key != word && std::ranges::count(words_taken(row.kind), word) == 0) return;
+    entries.push_back({.word = std::string(row.key),
                        .where = "a key of " + std::string(map_name<T>.name),
                        .meaning = std::string(row.about.meaning),
                        .values = values_of(row.kind),

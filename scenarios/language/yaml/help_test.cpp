@@ -70,5 +70,12 @@ TEST(Help, KnowsAllThatHasOneName) {
   EXPECT_TRUE(help_on("colour").empty());
 }
 
+TEST(Help, OfAValueIsThatOfTheKeysThatTakeIt) {
+  std::vector<std::string> found;
+  for (HelpEntry const& entry : help_on("nvfp4")) found.push_back(entry.word + ", " + entry.where);
+  EXPECT_EQ(found, (std::vector<std::string>{"param, a key of precision"}));
+  EXPECT_EQ(help_on("bf16").size(), 5U);
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
