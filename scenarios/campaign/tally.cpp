@@ -137,8 +137,10 @@ std::vector<KeptFinding> folded(std::vector<KeptFinding> findings) {
   std::vector<KeptFinding> kept;
   for (KeptFinding& finding : findings) {
     bool const known = std::any_of(kept.begin(), kept.end(), [&](KeptFinding const& other) {
+      Scenario same = other.finding.scenario;
+      same.name = finding.finding.scenario.name;  // which tells it from others of its shard
       return other.covers(finding.signature, finding.ingredients) ||
-             other.finding.scenario == finding.finding.scenario;
+             same == finding.finding.scenario;
     });
     if (!known) kept.push_back(std::move(finding));
   }

@@ -147,6 +147,12 @@ TEST(Tally, WhateverStandsInALineIsReadOrRefused) {
   EXPECT_GT(refused, 100);
 }
 
+TEST(Tally, WhatIsCalledOtherwiseInAnotherShardIsOneFinding) {
+  KeptFinding other = finding(1, Law::order_race, 7, "another look");
+  other.finding.scenario.name += ", world: {shard: 2}";
+  EXPECT_EQ(folded({finding(0, Law::order_race, 7), other}).size(), 1U);
+}
+
 TEST(Tally, AddsUp) {
   Tally sum = some();
   sum.add(some());

@@ -62,6 +62,7 @@ class CampaignCommand {
         findings_before_(shard_.tally().findings.size()),
         until_(until) {
     expect_no_other_command();
+    for (KeptFinding kept : shard_.tally().findings) tell_apart(kept.finding, names_);
     if (arguments.cases || !until)
       wanted_ = portion.count_in(0, arguments.cases.value_or(searched_by_default));
   }
@@ -170,6 +171,7 @@ class CampaignCommand {
       options.progress = [&](HowFar const& far) { progress.show(far); };
       Finding finding = minimize_found(failure, cases_.scenario_of(failure), options);
       if (interrupted()) return false;
+      tell_apart(finding, names_);
       next_.findings.push_back({.shard = portion_.index,
                                 .signature = signature_of(failure.result),
                                 .ingredients = failure.ingredients,
@@ -231,6 +233,7 @@ class CampaignCommand {
   std::optional<Clock::time_point> until_;
   Status status_ = Status::met;
 
+  Names names_;
   TimeSpent spent_;
   Tally next_;  // of the cases behind those that the shard has kept
   std::vector<Failure> unexplained_;

@@ -36,7 +36,9 @@ class MergeCommand {
     RunOptions options;
     options.strict = settings_->strict;
     std::vector<Reported> results;
+    Names names;
     for (KeptFinding kept : ledger.tally.findings) {
+      tell_apart(kept.finding, names);
       kept.finding.versions = settings_->versions;  // no engine runs here that a journal names
       results.push_back(reported(arguments_, settings_->seed, kept.finding, file_of(kept)));
       print(arguments_, told(results.back(), style_of(arguments_)));
@@ -60,7 +62,9 @@ class MergeCommand {
         .verdict = fmt::format("{} in {}", found == 0 ? "nothing found" : counted(found, "defect"),
                                counted(ledger.tally.cases(), "case")),
         .good = found == 0,
-        .facts = {{"seed", std::to_string(settings_->seed)}},
+        .facts = {{"seed", std::to_string(settings_->seed)},
+                  {"engine",
+                   settings_->versions.empty() ? settings_->engine : settings_->versions}},
         .ledger = ledger_section(ledger)};
   }
 

@@ -1,9 +1,12 @@
 // `adamant fuzz` as its users call it.
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 
+#include "scenarios/program/search_report.h"
 #include "scenarios/program/testing/program.h"
+#include "scenarios/report/junit.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -47,6 +50,50 @@ TEST_F(FuzzProgram, OneSeedTriesTheSameCasesWhateverTheJobs) {
   auto const all = distribution("--cases 40 --jobs 1");
   EXPECT_EQ(distribution("--cases 40 --jobs 3"), all);
   EXPECT_NE(distribution("--cases 20"), all);
+}
+
+// In everything that lists them.
+TEST_F(FuzzProgram, NamesTwoFindingsThatAreAlikeApart) {
+  std::string const planted = "--bug block_maxima_not_awaited --seed 1 ";
+  auto const names = [this](char const* document) {
+    std::set<std::string> all;
+    auto const read = read_json(document);
+    for (auto const& result : read.at("results"))
+      EXPECT_TRUE(all.insert(result.at("scenario")).second) << result.at("scenario");
+    return all;
+  };
+  EXPECT_EQ(call("fuzz --cases 150 --json out.json --junit out.xml " + planted).status, 1);
+  EXPECT_EQ(names("out.json").size(), 2U);
+  for (std::string const& name : names("out.json"))
+    EXPECT_NE(read("out.xml").find("name=\"" + name + "\""), std::string::npos) << name;
+  // Of a shard that goes on, and of two shards that know nothing of each other.
+  for (char const* const options : {"--first ", ""})
+    EXPECT_EQ(
+        call("fuzz --campaign kept --shard 0/2 --cases 300 --json out.json " + planted + options)
+            .status,
+        1);
+  EXPECT_EQ(names("out.json").size(), 2U);
+  for (std::string const shard : {"0", "1"})
+    EXPECT_EQ(
+        call("fuzz --campaign two --cases 60 --bug block_maxima_not_awaited --seed 2 --shard " +
+             shard + "/2")
+            .status,
+        1);
+  EXPECT_EQ(call("merge two --json merged.json --out found").status, 1);
+  EXPECT_EQ(names("merged.json").size(), 2U);
+  for (std::string const& name : names("merged.json"))
+    EXPECT_NE(shell("grep ^name: found/*.yaml").out.find(name), std::string::npos) << name;
+}
+
+TEST(SearchInJunit, IsSkippedWhereNoCaseWasSearched) {
+  Searched searched{.seed = 5, .seconds = 0.25};
+  std::string const nothing = to_junit("fuzz", with_search(searched, {}));
+  EXPECT_NE(nothing.find("<skipped message=\"no case was searched\"/>"), std::string::npos)
+      << nothing;
+  searched.seen.add(FeatureSet{});
+  std::string const one = to_junit("fuzz", with_search(searched, {}));
+  EXPECT_NE(one.find("name=\"search: 1 case of seed 5\" time=\"0.250000\"/>"), std::string::npos)
+      << one;
 }
 
 TEST_F(FuzzProgram, StopsWhenTimeIsUp) {

@@ -106,6 +106,9 @@ TEST_F(KnownProgram, ARunThatMeetsAKnownOneDoesNotFailWhereThatIsAskedFor) {
   EXPECT_NE(as_new.out.find(" --unknown counting_ahead\n"), std::string::npos) << as_new.out;
   EXPECT_EQ(call("run counts_ahead.yaml --known one.yaml" + engine()).status, 0)
       << "it expects what is known";
+  std::string other = counts_ahead;
+  write("other.yaml", other.replace(other.find("values.bitwise"), 14, "order.race"));
+  EXPECT_EQ(call("run other.yaml --known one.yaml" + engine()).status, 1) << "and this does not";
   EXPECT_EQ(call("run steps.yaml --unknown other" + own).status, 2);
 }
 
@@ -178,7 +181,8 @@ TEST_F(KnownProgram, ACampaignCountsWhatIsKnown) {
   EXPECT_EQ(call(campaign + "--cases 160" + engine()).status, 0);
   EXPECT_GT(read_json("out.json").at("known").at("cases"), before.at("cases"))
       << "those of the cases before are still there";
-  Called const merged = call("merge kept --json merged.json");
+  Called const merged = call("merge kept --json merged.json --html page.html");
+  EXPECT_NE(read("page.html").find(">numpy "), std::string::npos) << "the engine's releases";
   EXPECT_EQ(merged.status, 0) << merged.err;
   EXPECT_NE(merged.out.find(" cases met known defects\n"), std::string::npos) << merged.out;
   EXPECT_EQ(read_json("merged.json").at("known").at("cases"),

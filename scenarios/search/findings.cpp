@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -127,6 +128,23 @@ bool is_told_before(Finding const& a, Finding const& b) {
   return rank(a) < rank(b);
 }
 
+void tell_apart(Finding& finding, Names& names) {
+  std::set<std::string> lines;
+  std::istringstream text(write_scenario(finding.scenario));
+  for (std::string line; std::getline(text, line);)
+    if (line.size() < 64 && !line.starts_with("name:") && !line.starts_with("seed:"))
+      lines.insert(line.substr(std::min(line.find_first_not_of(" -"), line.size())));
+  std::string& name = finding.scenario.name;
+  std::string const plain = name;
+  for (int number = 1; names.contains(name);) {
+    auto const own = std::ranges::find_if(
+        lines, [&](std::string const& line) { return !names.at(name).contains(line); });
+    name = own != lines.end() ? name + ", " + *own : fmt::format("{} ({})", plain, ++number);
+  }
+  names.emplace(name, std::move(lines));
+  finding.result.name = name;
+}
+
 namespace {
 
 /// The progress of one of several minimisations, told as that of all: `done` runs were before it,
@@ -207,6 +225,7 @@ void Findings::minimize(Failure const& failure, std::uint64_t left) {
 
 void Findings::add(Failure const& failure, Finding found) {
   if (!known_.insert(write_scenario(found.scenario)).second) return;
+  tell_apart(found, names_);
   take_(failure, found);
   findings_.push_back(std::move(found));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -58,6 +59,13 @@ Finding as_found(Failure const& failure, Scenario scenario, std::string note);
 /// The same where there is no time to minimise it. Its file is run once, as minimize_found() does.
 Finding as_found(Failure const& failure, Scenario const& scenario, RunOptions const& options);
 
+/// Names of findings that are told together, with the short lines of their files.
+using Names = std::map<std::string, std::set<std::string>>;
+
+/// Adds to its name what tells it from an earlier one that is called alike: a line of its file
+/// which that one lacks, or else a number.
+void tell_apart(Finding& finding, Names& names);
+
 /// What failures come to, as they are given. Those that become the same scenario are one finding.
 /// One that looks like another which has been minimised is not minimised itself, unless it happened
 /// without an engine's option that the smallest scenario of the other still has: then it is another
@@ -91,6 +99,7 @@ class Findings {
   std::vector<Finding> findings_ = {};
   std::vector<Explained> explained_ = {};
   std::set<std::string> known_ = {};  // scenarios, as text
+  Names names_ = {};
   std::uint64_t runs_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/report/output_file.h"
 #include "scenarios/runner/testing/small_scenario.h"
@@ -71,6 +73,36 @@ TEST(Findings, WhatWasNotMinimisedIsRunOnceBeforeItIsWritten) {
   Finding const gone = minimize_found({.case_index = 1, .result = late}, scenario, {});
   EXPECT_EQ(gone.result.notes.back(),
             "its file does not repeat it: run once more it ends as violated");
+}
+
+TEST(Names, OfWhatIsCalledAlikeSayWhatTellsThemApart) {
+  Names names;
+  std::vector<std::string> told;
+  for (auto const& [seed, ranks, normal] :
+       {std::tuple(1U, 4, false), {2U, 4, true}, {3U, 3, true}, {4U, 4, true}, {5U, 4, true}}) {
+    Finding one = finding(Law::order_race, seed);
+    one.scenario.world.shard = ranks;
+    if (normal) one.scenario.gradients = GradientClass::normal;
+    tell_apart(one, names);
+    told.push_back(one.scenario.name);
+    EXPECT_EQ(one.result.name, told.back());
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{
+                      "what breaks order.race", "what breaks order.race, gradients: normal",
+                      "what breaks order.race, gradients: normal, world: {shard: 3}",
+                      "what breaks order.race (2)", "what breaks order.race (3)"}));
+}
+
+TEST(Findings, OfOneSearchHaveNamesOfTheirOwn) {
+  std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise)},
+                                   {2, violation_of(Law::values_bitwise)}};
+  auto const findings = minimize_all(alike, [&](Failure const& failure) {
+    Scenario scenario = small_scenario();
+    scenario.microbatches = static_cast<std::int64_t>(failure.case_index);
+    return scenario;
+  });
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_NE(findings[0].scenario.name, findings[1].scenario.name);
 }
 
 TEST(Findings, WhatASecondScheduleShowedIsMinimisedUnderIt) {
