@@ -128,6 +128,8 @@ class HuntCommand {
     auto const found = std::ranges::find(hunted.searches, true, &HuntEnd::found);
     if (found == hunted.searches.end()) return {};
     auto const path = *arguments_.out / (std::string(hunted.bug.id) + ".yaml");
+    std::error_code cannot;  // which writing says
+    std::filesystem::create_directories(*arguments_.out, cannot);
     write_whole(path, found->scenario);
     return path;
   }

@@ -48,6 +48,25 @@ TEST_F(HuntProgram, WhatIsNotFoundEndsWithOne) {
       << "the canary needs one case";
 }
 
+// It takes thousands of cases: who did not stop would find it.
+TEST_F(HuntProgram, EndsASearchWhenItsTimeIsOver) {
+  Called const called = shell(
+      "timeout 120 PROGRAM hunt hdo_dummy_step --seed 3 --searches 1 --for 200ms --json out.json");
+  EXPECT_EQ(called.status, 1) << called.out << called.err;
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("limit_seconds"), 0.2);
+  EXPECT_EQ(document.at("found"), 1) << "the canary alone";
+}
+
+// A find that there is no time to minimise is written as it was found.
+TEST_F(HuntProgram, LeavesAFindAsItIsWhereTimeIsOver) {
+  Called const called =
+      call("hunt canary --seed 3 --searches 1 --for 1ms --out found --json out.json");
+  EXPECT_EQ(called.status, 0) << called.out << called.err;
+  EXPECT_EQ(read_json("out.json").count("median_minimize_seconds"), 0U);
+  EXPECT_NE(read("found/canary.yaml").find("not minimised"), std::string::npos);
+}
+
 TEST_F(HuntProgram, AnUnknownBugNamesTheNearest) {
   Called const called = call("hunt mean_not_devided");
   EXPECT_EQ(called.status, 2);
