@@ -120,6 +120,8 @@ TEST_F(ExaminationOfNumPy, FindsPromisesThatItBreaks) {
        "leaves `worlds` out of `promises`"},
       {"loads_change_order", "promise resumed: a load goes on as if nothing had been: runs.resumed",
        "leaves `resumed` out of `promises`"},
+      {"loads_change_order", "so does one by way of another world: runs.resumed",
+       "leaves `resumed` out of `promises`"},
       {"saves_count_processes", "promise repeated: the same once more: runs.repeated",
        "leaves the ending of that name out of `same_files`"},
   };

@@ -65,6 +65,19 @@ TEST_F(TransportProbes, AreNotOfferedToWhoCannotCrash) {
   EXPECT_EQ(run_probe(*crash, visit).outcome, Probe::Outcome::not_offered);
 }
 
+TEST_F(TransportProbes, FindThatACrashIsNone) {
+  Patient patient = patient_of(stub_command());
+  patient.offered.can_crash = true;
+  Visit visit(patient);
+  for (TransportProbe const& probe : transport_probes(patient.offered)) {
+    if (probe.name != "a crash leaves the launcher alive") continue;
+    std::string const text = run_probe(probe, visit).text;
+    EXPECT_EQ(text.rfind("a save with a crash of rank 0: expected outcome died of it, found", 0),
+              0U)
+        << text;
+  }
+}
+
 /// What is wrong with an engine, the probe that has to find it, and a part of what it says.
 struct Case {
   char const* how;
@@ -109,6 +122,20 @@ INSTANTIATE_TEST_SUITE_P(
              "did not answer within 5 s (--peer-timeout)"},
         Case{"odd_outcome_on_nonsense any", "the line nonsense",
              "expected an error of type `protocol`, found {"},
+        Case{"odd_outcome_on_nonsense any", "the line [1, 2]", "`protocol`, found {"},
+        Case{"odd_outcome_on_nonsense any", "the line {}", "`protocol`, found {"},
+        Case{"odd_outcome_on_nonsense any", "the line {\"request\"", "`protocol`, found {"},
+        Case{"numbered_nonsense any", "the line nonsense", "expected the id null, found 0"},
+        Case{"any_version hello", "another version", "a hello of version 0: expected an error"},
+        Case{"anything dance", "an unknown request", "the request `dance`: expected an error"},
+        Case{"any_step step", "requests without a world", "a step without a world: expected"},
+        Case{"any_later_step step", "requests without a world", "a step after close: expected"},
+        Case{"anything zero_grad", "requests without a world", "a zero_grad without a world"},
+        Case{"leaves_child open", "when its input ends", "input ended: expected no process"},
+        Case{"any_open open", "a missing field", "an open without `params`: expected"},
+        Case{"any_open open", "a missing file", "not there: expected outcome error"},
+        Case{"one_world open", "a second open", "there is one already"},
+        Case{"stays open", "when it is killed", "expected no process after 2 s"},
         Case{"vast_rows state", form, "expected an integer, found 9223372036854775808"},
         Case{"deep open", form, "the answer is nested deeper than 64 lists and objects"},
         Case{"stays open", "when its input ends", "expected its end within 2 s"}));

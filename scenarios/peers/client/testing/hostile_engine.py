@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from stub_engine import Engine, Json, file_of
+from stub_engine import HELLO, Engine, Json, file_of
 
 How = Callable[[Json], "str | None"]  # a reply as it should be -> what is sent, or nothing
 
@@ -311,6 +311,61 @@ def loses_a_bit(reply: Json) -> str:
     data = path.read_bytes()
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     return json.dumps(reply) + "\n"
+
+
+def right(reply: Json, of_rank: Json) -> str:
+    """What is an error is none."""
+    found = {"id": reply["id"], "outcome": "ok", "ranks": [{"outcome": "ok", **of_rank}]}
+    return json.dumps(found if reply["outcome"] == "error" else reply) + "\n"
+
+
+def any_version(reply: Json) -> str:
+    """For hello: whichever is asked for."""
+    return json.dumps({"id": reply["id"], "outcome": "ok", **HELLO}) + "\n"
+
+
+def anything(reply: Json) -> str:
+    """Nothing is wrong; for what changes a world."""
+    return right(reply, {})
+
+
+def any_step(reply: Json) -> str:
+    """Likewise; for step."""
+    return right(reply, {"applied": True})
+
+
+def any_later_step(reply: Json, asked: list[int] = []) -> str:  # noqa: B006
+    """Likewise, but for the first one."""
+    asked.append(1)
+    return any_step(reply) if len(asked) > 1 else json.dumps(reply) + "\n"
+
+
+def any_open(reply: Json) -> str:
+    """Likewise; for open."""
+    return right(reply, {"shards": []})
+
+
+def leaves_child(reply: Json) -> str:
+    """Ends with its input, but a process that it starts does not."""
+    if os.fork() == 0:
+        os.close(0)
+        os.close(1)
+        time.sleep(600)
+        os._exit(0)
+    return json.dumps(reply) + "\n"
+
+
+def one_world(reply: Json, opened: list[int] = []) -> str:  # noqa: B006
+    """A second one is an error; for open."""
+    opened.append(1)
+    error = {"type": "RuntimeError", "text": "there is one already"}
+    found = reply if len(opened) == 1 else {**reply, "outcome": "error", "error": error}
+    return json.dumps(found) + "\n"
+
+
+def numbered_nonsense(reply: Json) -> str:
+    """What has no id is answered with one; for any."""
+    return json.dumps({**reply, "id": reply["id"] or 0}) + "\n"
 
 
 def odd_outcome_on_nonsense(reply: Json) -> str:

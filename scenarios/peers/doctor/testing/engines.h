@@ -28,6 +28,12 @@ inline std::string numpy_command(std::string const& arguments = "") {
   return "exec " + python_program() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
 }
 
+/// The one in NumPy without one thing, as lacking_engine.py calls it.
+inline std::string lacking_command(std::string const& what) {
+  return "exec " + python_program() +
+         " " ADAMANT_SOURCE_DIR "/scenarios/peers/doctor/testing/lacking_engine.py " + what;
+}
+
 inline constexpr char const* no_python = "there is no Python 3 (ADAMANT_PYTHON names one)";
 inline constexpr char const* no_numpy = "Python has no NumPy (ADAMANT_PYTHON names another)";
 
