@@ -105,7 +105,7 @@ TEST(Json, ALineBringsBackWhereARunWasRefused) {
   RunResult result = make_result();
   result.outcome = Outcome::refused;
   result.message = "no memory";
-  result.failed_at = FailedAt{.rank = 2, .operation = 5};
+  result.failed_at = FailedAt{.rank = 2, .operation = 5, .thrown = {.traceback = "frame 0\n"}};
   auto const sent = to_json(result);
   EXPECT_EQ(sent.at("message"), "rank 2, operation 5: no memory");
   RunResult const received = result_from_json(sent);
@@ -113,6 +113,7 @@ TEST(Json, ALineBringsBackWhereARunWasRefused) {
   ASSERT_TRUE(received.failed_at);
   EXPECT_EQ(received.failed_at->rank, 2);
   EXPECT_EQ(received.failed_at->operation, 5);
+  EXPECT_EQ(received.failed_at->thrown, result.failed_at->thrown);
 }
 
 TEST(Json, AnOutcomeThatItDoesNotKnowIsNotTakenForAnother) {

@@ -64,6 +64,22 @@ TEST(Text, SaysWhichElementsAreWrongAndWhose) {
   EXPECT_EQ(line_of_elements({{{0, 2}, {5, 6}}, 20, Part::some, {}}),
             "    elements  0 to 1, 5 and 17 more of w/exp_avg");
   EXPECT_EQ(line_of_elements({{{17, 18}}, 1, Part::some, {1}}), "") << "the place says it";
+  std::vector<ElementRange> every_other;
+  for (std::int64_t i = 0; i < 20; i += 2) every_other.push_back({i, i + 1});
+  EXPECT_EQ(line_of_elements({every_other, 10, Part::some, {}}),
+            "    elements  0, 2, 4, 6, 8, 10, 12, 14 and 2 more of w/exp_avg");
+}
+
+TEST(Text, WhatFailedWithoutAViolationHasTheEndOfItsTraceback) {
+  Reported reported = make_failure();
+  reported.result.violations.clear();
+  reported.result.failed_at.emplace().thrown.traceback =
+      "frame 0\nframe 1\nframe 2\nframe 3\nE: x\n";
+  std::string const some = describe(reported, Style{});
+  EXPECT_NE(some.find("      frame 3\n      E: x\n"), std::string::npos) << some;
+  EXPECT_EQ(some.find("frame 0"), std::string::npos) << some;
+  std::string const all = describe(reported, {.verbosity = Verbosity::verbose});
+  EXPECT_NE(all.find("      frame 0\n"), std::string::npos) << all;
 }
 
 TEST(Text, DigitsThatDifferAreColouredWhereColoursAreOn) {

@@ -100,6 +100,11 @@ TEST(Page, SaysOfAFileThatCannotBeReadWhyAndNoMore) {
   EXPECT_FALSE(has_text(html, "p", "digest"));
 }
 
+TEST(Page, SaysWhichElementsAreWrong) {
+  Markup const html = read(page_of({item_of("bugs/mean_not_divided.yaml")}));
+  EXPECT_TRUE(has_text(html, "p", "Elements 0"));
+}
+
 // What is read first without scrolling aside: the law stands before names, facts and times.
 TEST(Page, ShowsTheLawFirstOnAPhone) {
   Markup const html = read(page_of({item_of("bugs/areal_1468.yaml"), plain_item("b", true)}));
