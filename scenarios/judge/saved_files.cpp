@@ -199,9 +199,12 @@ std::vector<SavedBox> const* SavedFiles::find_state(std::string const& rest) con
 
 std::optional<double> SavedFiles::step(std::string const& parameter) const {
   auto const* const boxes = find_state(parameter + ".step");
-  if (boxes == nullptr || boxes->size() != 1 || boxes->front().values.size() != 1)
-    return std::nullopt;
-  SavedBox const& box = boxes->front();
+  return boxes == nullptr ? std::nullopt : one_number(*boxes);
+}
+
+std::optional<double> one_number(std::vector<SavedBox> const& boxes) {
+  if (boxes.size() != 1 || boxes.front().values.size() != 1) return std::nullopt;
+  SavedBox const& box = boxes.front();
   return box.wide.empty() ? double{box.values.front()} : box.wide.front();
 }
 

@@ -34,6 +34,9 @@ struct SavedBox {
 /// Does it lie in a tensor of this shape?
 bool is_inside(SavedBox const& box, std::span<std::int64_t const> shape);
 
+/// What is one number, in whatever shape; nothing where there are several.
+std::optional<double> one_number(std::vector<SavedBox> const& boxes);
+
 /// A count that files have as a float. Errors: std::exception where it is none, or out of bounds.
 std::int64_t whole_number(double number, double least = 0, double most = 0x1p53);
 

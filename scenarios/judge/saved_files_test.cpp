@@ -231,6 +231,14 @@ TEST(SavedFiles, PartsThatHaveNoRowsOrOtherStepsAreRefused) {
   }
   entries["optim.state.w.a.step/raw"] = entry({}, Values{5});
   EXPECT_EQ(read(entries, names).step("w"), 3.0);
+  for (char const* const part : {"a", "b"}) {  // either is one number
+    entries["optim.state.w." + std::string(part) + ".step"] = entry({1}, Values{3});
+    EXPECT_EQ(read(entries, names).step("w"), 3.0) << part;
+  }
+  Entries wide = entries;
+  wide["optim.state.w.a.step"] = typed("F64", {}, std::vector{16777216.0});
+  wide["optim.state.w.b.step"] = typed("F64", {1}, std::vector{16777217.0});
+  EXPECT_THROW(read(wide, names), std::runtime_error) << "no fp32 tells them apart";
   Entries scalar = entries;
   scalar["model.w.b"] = entry({}, Values{1});
   EXPECT_THROW(read(scalar, names), std::runtime_error);

@@ -10,6 +10,7 @@ namespace {
 
 using Boxes = std::vector<SavedBox>;
 
+constexpr char const* step_kind = ".step";
 constexpr std::int64_t rows_max = std::int64_t{1} << 40;  // of what scenarios have
 
 /// How far boxes reach in a dimension.
@@ -37,7 +38,6 @@ bool have_same_values(Boxes const& a, Boxes const& b) {
 
 /// Is this cut with the rows of a parameter, so that a part has its own of it?
 bool is_of_rows(std::string const& end, Boxes const& found, Boxes const& values, bool half_codes) {
-  if (values.front().shape.empty()) return false;  // a step
   if (end.empty() || end == "/raw") return true;
   if (end != "/scale" || found.front().shape.size() != 2) return false;
   std::int64_t block = 128;  // of rows, in fp8_block
@@ -68,7 +68,8 @@ void join_keys(SavedFiles& saved, SavedName const& name, std::string const& pref
   auto const raw = saved.parts.find(keys.front() + "/raw");
   Boxes const& of_values = end.empty() ? found.front() : saved.tensors.at(keys.front());
   bool const half = raw != saved.parts.end() && columns_in(raw->second) < columns_in(of_values);
-  if (is_of_rows(end, whole, of_values, half)) {
+  bool const is_step = kind == step_kind;  // one number, whatever its shape
+  if (!is_step && is_of_rows(end, whole, of_values, half)) {
     std::int64_t const rows = rows_in(found.front());
     for (std::size_t k = 1; k < found.size(); ++k) {
       for (SavedBox& box : found[k]) {
@@ -80,7 +81,8 @@ void join_keys(SavedFiles& saved, SavedName const& name, std::string const& pref
     }
   } else {
     for (Boxes const& other : found)
-      if (!have_same_values(other, whole)) throw std::runtime_error("parts differ in " + what);
+      if (is_step ? one_number(other) != one_number(whole) : !have_same_values(other, whole))
+        throw std::runtime_error("parts differ in " + what);
   }
   saved.tensors[prefix + name.name + kind + end] = std::move(whole);
 }
@@ -99,7 +101,7 @@ void join_parts(SavedFiles& saved, SavedName const& name) {
   for (char const* const kind : {".exp_avg", ".exp_avg_sq", ".main"})
     for (char const* const end : {"/raw", "/scale", ""})
       join_keys(saved, name, saved.state_prefix, kind, end);
-  join_keys(saved, name, saved.state_prefix, ".step", "");  // whatever lies beside it
+  join_keys(saved, name, saved.state_prefix, step_kind, "");  // whatever lies beside it
   saved.in_parts.insert(name.name);
 }
 
