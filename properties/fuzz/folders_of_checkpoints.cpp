@@ -36,7 +36,8 @@ params:
   - {name: w, shape: [3, 2]}
   - {name: f, shape: [4, 2], parts: [a, b], precision: {param: fp32, main: none}}
 precision: {param: bf16, main: fp32, exp_avg: fp8, exp_avg_sq: bf16}
-program: [{load: c}]
+program:
+  - load: {from: c, precision: {param: bf16, main: fp32, exp_avg: fp8, exp_avg_sq: bf16}}
 )";
 
 /// 1, 2 and 3 as they are stored.

@@ -1,9 +1,7 @@
-// Mutations of a folder that leave its files whole: another type, shape, place or name of a tensor,
-// one more or one less, one in two parts, one in another file. Bytes alone would be refused by
-// nearly every header.
+#include "properties/fuzz/mutated_folders.h"
+
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -11,9 +9,6 @@
 
 #include "properties/fuzz/room.h"
 #include "scenarios/language/json_text.h"
-#include "sim/world/prng.h"
-
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
 
 namespace adamant::properties {
 
@@ -55,32 +50,34 @@ class Folder {
 
   void mutate() {
     Json& file = some_file();
-    switch (draw_.below(12)) {
+    // Of a folder with a manifest few changes leave all of it right.
+    switch (has_manifest_ && draw_.below(4) != 0 ? draw_.below(5) : draw_.below(12)) {
       case 0:
       case 1:
         return retype(file);
       case 2:
-        return reshape(file);
       case 3:
-      case 4:
-        return add(file);
-      case 5:
-        return remove(file);
-      case 6:
-        return rename(file);
-      case 7:
-      case 8:
         return reorder(file);
-      case 9:
-        return cut(file);
-      case 10:
-        return move_to_another(file);
-      default:
+      case 4:
         return change_number(any_of(parts_, draw_));
+      case 5:
+      case 6:
+        return add(file);
+      case 7:
+        return remove(file);
+      case 8:
+        return rename(file);
+      case 9:
+        return reshape(file);
+      case 10:
+        return cut(file);
+      default:
+        return move_to_another(file);
     }
   }
 
   std::string text() {
+    if (has_manifest_) list_types();
     std::string text;
     for (Json& part : parts_) {
       bool const is_file = !has_manifest_ || &part != &parts_.back();
@@ -88,6 +85,7 @@ class Folder {
       text.append(text.empty() ? "" : "\n---\n")
           .append(part.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
+    if (!has_manifest_ && parts_.size() > 1) text += "\n---\n";  // what is last is one
     return text;
   }
 
@@ -135,14 +133,44 @@ class Folder {
     }
   }
 
+  static bool is_extra(std::string const& name) { return name.find("extra") != name.npos; }
+
+  /// Mostly of a tensor that no engine asks for: without any other a folder is refused.
+  std::string some_dispensable(Json const& file) {
+    std::vector<std::string> extra = names_in(file);
+    std::erase_if(extra, [](std::string const& name) { return !is_extra(name); });
+    return extra.empty() || draw_.below(6) == 0 ? some_name(file) : any_of(extra, draw_);
+  }
+
+  /// As the files have them, what the manifest says of types.
+  void list_types() {
+    Json& listed = parts_.back()["tensors"];
+    if (!listed.is_array()) return;
+    for (Json& tensor : listed)
+      for (Json const& file : files())
+        if (tensor.is_object() && tensor.contains("key") && tensor["key"].is_string() &&
+            file.contains(tensor["key"].get<std::string>()))
+          tensor["dtype"] = file[tensor["key"].get<std::string>()].value("dtype", Json());
+  }
+
+  /// With all of its kind, or alone: parts of a parameter have to be alike.
   void retype(Json& file) {
+    std::string const name = some_name(file);
+    static constexpr char const* wide[] = {"F32", "BF16", "F16", "F32", "BF16", "F16", "F64"};
+    std::string const dtype = any_of(wide, draw_);
+    std::string const kind = name.substr(std::min(name.rfind('.'), name.size()));
+    bool const all = draw_.below(3) != 0;
+    for (std::string const& other : names_in(file))
+      if (other == name || (all && other.ends_with(kind))) file[other]["dtype"] = dtype;
+  }
+  void retype_alone(Json& file) {
     static constexpr char const* dtypes[] = {"F32",  "F32",     "BF16",   "F16", "F64",
                                              "I64",  "I32",     "I16",    "I8",  "U8",
                                              "BOOL", "F8_E4M3", "F8_E5M2"};
     file[some_name(file)]["dtype"] = any_of(dtypes, draw_);
   }
   void reshape(Json& file) {
-    Json& shape = file[some_name(file)]["shape"];
+    Json& shape = file[some_dispensable(file)]["shape"];
     if (shape.empty() || draw_.below(4) == 0) return shape.push_back(1);
     any_of(shape, draw_) = draw_.below(8);
   }
@@ -156,10 +184,10 @@ class Folder {
     std::string const name = any_of(names, draw_) + std::to_string(draw_.below(4));
     file[name] = {{"dtype", "F32"}, {"shape", {draw_.below(5)}}, {"data_offsets", {0, 0}}};
     Json one = {{name, file[name]}};
-    retype(one);
+    retype_alone(one);
     file[name] = one[name];
   }
-  void remove(Json& file) { file.erase(some_name(file)); }
+  void remove(Json& file) { file.erase(some_dispensable(file)); }
   void rename(Json& file) {
     std::string const name = some_name(file);
     static constexpr char const* prefixes[] = {"module.", "model.", "_orig_mod.", "a.",
@@ -172,12 +200,13 @@ class Folder {
     file = std::move(renamed);
   }
   void reorder(Json& file) {
-    auto items = file.get<Json::object_t>();
-    std::vector<std::pair<std::string, Json>> list(items.begin(), items.end());
-    for (std::size_t left = list.size(); left > 1; --left)
-      std::swap(list[left - 1], list[draw_.below(static_cast<std::uint32_t>(left))]);
-    file = Json::object();
-    for (auto& [key, entry] : list) file[key] = std::move(entry);
+    std::vector<std::string> keys;
+    for (auto const& [key, entry] : file.items()) keys.push_back(key);
+    for (std::size_t left = keys.size(); left > 1; --left)
+      std::swap(keys[left - 1], keys[draw_.below(static_cast<std::uint32_t>(left))]);
+    Json reordered = Json::object();
+    for (std::string const& key : keys) reordered[key] = file[key];
+    file = std::move(reordered);
   }
   /// Its first rows stay; the others go to another file, as shards do.
   void cut(Json& file) {
@@ -203,7 +232,8 @@ class Folder {
   void insert(Json file) { parts_.insert(parts_.end() - (has_manifest_ ? 1 : 0), std::move(file)); }
   void change_number(Json& part) {
     std::vector<Json*> numbers;
-    for (auto& [key, entry] : part.flatten().items())
+    Json const flat = part.flatten();
+    for (auto const& [key, entry] : flat.items())
       if (entry.is_number()) numbers.push_back(&part[Json::json_pointer(key)]);
     if (numbers.empty()) return;
     static constexpr double values[] = {0, 1, 2, 3, 0.5, 0.001, 0.9, 1e-8, 5, 1 << 20};
@@ -219,17 +249,11 @@ class Folder {
 
 }  // namespace
 
-}  // namespace adamant::properties
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t size_max, unsigned seed) {
-  using namespace adamant::properties;
-  adamant::sim::Prng draw(seed);
-  Folder folder(split(std::as_bytes(std::span(data, size)), "---"), draw);
-  if (draw.below(8) == 0 || !folder.is_one()) return LLVMFuzzerMutate(data, size, size_max);
-  for (unsigned count = 1 + draw.below(3); count > 0 && folder.is_one(); --count) folder.mutate();
-  std::string const text = folder.text();
-  if (text.size() > size_max) return LLVMFuzzerMutate(data, size, size_max);
-  std::memcpy(data, text.data(), text.size());
-  return text.size();
+std::optional<std::string> mutated_folder(std::span<std::byte const> folder, sim::Prng& draw) {
+  Folder mutated(split(folder, "---"), draw);
+  if (!mutated.is_one()) return std::nullopt;
+  for (unsigned count = 1 + draw.below(3); count > 0 && mutated.is_one(); --count) mutated.mutate();
+  return mutated.text();
 }
+
+}  // namespace adamant::properties
