@@ -82,14 +82,15 @@ std::string_view name_of(Type const& type) {
 
 extern "C" {
 
-void __ubsan_handle_type_mismatch_v1(PointerData const* data, void const* pointer) {
+// Weak: a program that brings the sanitizer's own library has these from there.
+[[gnu::weak]] void __ubsan_handle_type_mismatch_v1(PointerData const* data, void const* pointer) {
   std::uint64_t const offset = region_offset(pointer);
   if (active_watch == nullptr || offset >= region_bytes) return;
   AccessKind const kind = data->use == 1 ? AccessKind::write : AccessKind::read;
   active_watch->report_alignment(offset, 1U << data->alignment, kind, name_of(*data->type));
 }
 
-void __ubsan_handle_out_of_bounds(IndexData const* data, void const* index) {
+[[gnu::weak]] void __ubsan_handle_out_of_bounds(IndexData const* data, void const* index) {
   if (active_watch == nullptr) return;
   active_watch->report_index(index_of(*data->index, index), name_of(*data->array));
   active_watch->leave();
