@@ -96,7 +96,7 @@ TEST(PeerProcess, EndsWithAllThatItStarted) {
     grandchild = std::stoi(process.read_line(Deadline(5s)));
     ASSERT_TRUE(is_running(grandchild));
   }
-  for (int i = 0; i < 500 && is_running(grandchild); ++i) std::this_thread::sleep_for(2ms);
+  for (int i = 0; i < 15000 && is_running(grandchild); ++i) std::this_thread::sleep_for(2ms);
   EXPECT_FALSE(is_running(grandchild));
 }
 
@@ -142,7 +142,7 @@ bool outlives_its_owner(char const* command) {
   EXPECT_TRUE(is_running(started));
   ::kill(owner, SIGKILL);
   ::waitpid(owner, nullptr, 0);
-  for (int i = 0; i < 500 && is_running(started); ++i) std::this_thread::sleep_for(2ms);
+  for (int i = 0; i < 15000 && is_running(started); ++i) std::this_thread::sleep_for(2ms);
   return is_running(started);
 }
 
