@@ -1,6 +1,7 @@
 """`python -m adamant_torch [--engine MODULE:CLASS]`: serve requests on standard input.
 
-In the place of a module the path of its file will do.
+In the place of a module the path of its file will do. `python -m adamant_torch script SESSION`
+makes a script of a session that was recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from types import ModuleType
 
 import torch
 
-from adamant_torch import __version__, hello
+from adamant_torch import __version__, hello, script
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
 from adamant_torch.rank import keep_to_this_machine
@@ -59,6 +60,8 @@ def module_at(path: str) -> ModuleType:
 
 def main(default: type[Engine] = Engine) -> None:
     """Serve until standard input ends, `default` where no `--engine` names another class."""
+    if sys.argv[1:2] == ["script"]:
+        return script.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="adamant_torch", description=__doc__)
     parser.add_argument("--engine", metavar="MODULE:CLASS", help="a subclass of Engine")
     parser.add_argument("--version", action="store_true", help="say what would start, and end")

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from adamant_torch import tensor_file
 from adamant_torch.protocol import Message
@@ -16,10 +18,41 @@ from adamant_torch.protocol import Message
 PARTS = ("", "/main", "/exp_avg", "/exp_avg_sq")  # of a parameter, as keys say it
 
 
-def element(state: Message, rank: int, key: str, index: int) -> float:
-    """Return one number that a rank shows, as `local/NAME…` or `whole/NAME…`, row-major."""
-    tensor = tensor_file.read(state["ranks"][rank]["file"])[key]
-    return float(tensor.flatten()[index])
+def element(state: Message, rank: int, key: str, index: int, missing: float | None = None) -> float:
+    """Return one number that a rank shows, as `local/NAME…` or `whole/NAME…`, row-major.
+
+    Where there is no such tensor it is `missing`, if that is given: a moment that was not made yet.
+    """
+    tensors = tensor_file.read(state["ranks"][rank]["file"])
+    if missing is not None and key not in tensors:
+        return missing
+    return float(tensors[key].flatten()[index])
+
+
+def shard(state: Message, rank: int, name: str) -> Message:
+    """Return what a rank says of its rows of a parameter, its steps, and its gradient."""
+    return _named(state["ranks"][rank]["shards"], name)
+
+
+def group(state: Message, rank: int, name: str) -> Message:
+    """Return the settings of a group, as a rank has them."""
+    return _named(state["ranks"][rank]["groups"], name)
+
+
+def _named(entries: list[Message], name: str) -> Message:
+    return next(entry for entry in entries if entry["name"] == name)
+
+
+def rows(shard: Message) -> str:
+    """Return which rows of a parameter a rank has, in words."""
+    begin, count = shard["offsets"][0], shard["shape"][0]
+    return f"rows {begin} to {begin + count}" if count else "no rows"
+
+
+def single(value: float | str) -> float:
+    """Return a number of a reply, in which `inf` is a text, in binary32."""
+    narrow: float = struct.unpack("<f", struct.pack("<f", float(value)))[0]
+    return narrow
 
 
 def header(state: Message, rank: int) -> Message:
@@ -48,13 +81,26 @@ def found(state: Message) -> dict[str, object]:
     return steps | {key: bits.rstrip(b"\0") for key, bits in whole.items()}
 
 
-def failure(reply: Message) -> str:
-    """Return what a rank says that failed, those first that say why; else "no failure"."""
+def failed(reply: Message) -> Message:
+    """Return what a rank says that failed, those first that say why; nothing where none did."""
     for outcome in ("error", "died", "timed_out"):
         for one in reply.get("ranks") or [reply]:
             if one["outcome"] == outcome:
-                return str({key: value for key, value in one.items() if key != "id"})
-    return "no failure"
+                return {key: value for key, value in one.items() if key != "id"}
+    return {}
+
+
+def failure(reply: Message) -> str:
+    """Return that in words; else "no failure"."""
+    return str(failed(reply) or "no failure")
+
+
+def is_like(reply: Message, text: str = "", **like: Any) -> bool:
+    """Return whether a rank failed so: with this outcome, signal or type, and a text with this."""
+    said = failed(reply) if reply else {}
+    error = said.get("error", {})
+    same = all({**said, **error}.get(key) == like[key] for key in like)
+    return same and text in error.get("text", "")
 
 
 def digests(directory: Path, pattern: str) -> dict[str, str]:

@@ -1,0 +1,83 @@
+"""What a session hands over: initial values and gradients, under names of constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from adamant_torch.protocol import Message
+from adamant_torch.script.layout import Expression
+
+HERE = "$HERE/"
+
+
+@dataclass(frozen=True)
+class Values:
+    """The numbers of one tensor, row-major, as a session has them: `inf` and `nan` are texts."""
+
+    shape: tuple[int, ...]
+    values: tuple[float | str, ...]
+
+    def nested(self) -> Any:
+        """Return lists in lists, or a call where these do not say the shape."""
+        if 0 in self.shape[:-1]:
+            return Expression(f"torch.zeros({', '.join(map(str, self.shape))})")
+        if len(self.shape) == 1:
+            return [Expression(v) if isinstance(v, str) else float(v) for v in self.values]
+        size = len(self.values) // self.shape[0]
+        rows = range(0, len(self.values), size)
+        return [Values(self.shape[1:], self.values[row : row + size]).nested() for row in rows]
+
+    def tensor(self) -> torch.Tensor:
+        """Return them as a file beside a script has them."""
+        numbers = [float(value) for value in self.values]
+        return torch.tensor(numbers, dtype=torch.float32).reshape(self.shape)
+
+
+Set = dict[str, Values]  # by parameter
+
+
+class Numbers:
+    """Sets of tensors by names; equal ones have one."""
+
+    def __init__(self, files: Mapping[str, Message], order: Sequence[str]) -> None:
+        self.files = files
+        self.order = order
+        self.named: dict[str, Set | list[Set]] = {}
+
+    def initial(self, file: str) -> Expression:
+        """Return the name of what an `open` is given."""
+        return self._name("INITIAL", self._set(file))
+
+    def gradients(self, files: Sequence[str]) -> Expression:
+        """Return the name of what a backward is given, a set for each rank."""
+        return self._name("GRADIENTS", [self._set(file) for file in files])
+
+    def constants(self) -> dict[str, Any]:
+        """Return all as they are written out."""
+        return {name: _each(found, Values.nested) for name, found in self.named.items()}
+
+    def tensors(self) -> dict[str, Any]:
+        """Return all as tensors."""
+        return {name: _each(found, Values.tensor) for name, found in self.named.items()}
+
+    def _set(self, file: str) -> Set:
+        tensors = self.files[file.removeprefix(HERE)]
+        there = {name: tensors[name] for name in self.order if name in tensors}
+        return {name: Values(tuple(t["shape"]), tuple(t["values"])) for name, t in there.items()}
+
+    def _name(self, stem: str, value: Set | list[Set]) -> Expression:
+        alike = [name for name in self.named if name.startswith(stem)]
+        same = [name for name in alike if self.named[name] == value]
+        name = same[0] if same else f"{stem}_{len(alike) + 1}" if alike else stem
+        self.named[name] = value
+        return Expression(name)
+
+
+def _each(found: Set | list[Set], of: Any) -> Any:
+    if isinstance(found, list):
+        return [_each(one, of) for one in found]
+    return {name: of(values) for name, values in found.items()}

@@ -1,0 +1,137 @@
+"""The requests of a session as the body of a script: calls in their order, alike ones in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adamant_torch.protocol import Message
+from adamant_torch.script import calls
+from adamant_torch.script.layout import MARGIN, Argument, Expression, called
+from adamant_torch.script.looking import looked, watched
+from adamant_torch.script.numbers import Numbers
+
+ITERATION = ("clip", "step", "zero_grad")  # behind a backward
+GRADIENTS = Expression("gradients")  # in a loop
+
+
+class Program:
+    """The requests of which a script is made: what only looks and shows nothing is left out."""
+
+    def __init__(self, session: Message) -> None:
+        self.shows: Message = session["shows"]
+        self.sides: dict[str, Message] = self.shows.get("sides", {})
+        self.requests: list[Message] = session["requests"]
+        self.offered: Message = session["options"]
+        self.kept = {self.shows["request"], *(side["after"] for side in self.sides.values())}
+        self.numbers_of = [n for n in range(1, len(self.requests)) if not self.is_left_out(n)]
+        for number in self.numbers_of:
+            calls.expect_known(self.requests[number])
+        first = next(each for each in self.requests if each["request"] == "open")["fields"]
+        self.order = [param["name"] for param in first["params"]]
+        self.numbers = Numbers(session["files"], self.order)
+        self.first = calls.of_open(first, self.order, self.offered)
+
+    def is_left_out(self, number: int) -> bool:
+        """Return whether nobody looks at its reply. An `open` closes the world that was there."""
+        if number in self.kept:
+            return False
+        verb: str = self.requests[number]["request"]
+        closes = verb == "close" and self.requests[number + 1]["request"] == "open"
+        return verb == "state" or bool(closes)
+
+    def opened(self) -> Message:
+        """Return what all worlds are opened with, but for what a later one says."""
+        return {key: at for key, at in self.first.items() if at != calls.USUAL.get(key, ...)}
+
+    def lines(self) -> list[str]:
+        """Return the calls, each with what is done and looked at around it."""
+        lines: list[str] = []
+        rest = self.numbers_of
+        while rest:
+            length = self.iteration(rest)
+            count = self.repetitions(rest, length)
+            lines += self.loop(rest[: length * count], length) if count > 1 else self.one(rest[0])
+            rest = rest[length * count if count > 1 else 1 :]
+        return lines
+
+    # --- iterations -------------------------------------------------------------------------------
+
+    def iteration(self, numbers: Sequence[int]) -> int:
+        """Return how many requests from the first one on are an iteration; 0: it is no backward."""
+        if not numbers or not self.is_plain(numbers[0], ("backward",)):
+            return 0
+        return 1 + [*(self.is_plain(n, ITERATION) for n in numbers[1:]), False].index(False)
+
+    def is_plain(self, number: int, verbs: Sequence[str]) -> bool:
+        """Return whether a request is one of these, and nothing more happens around it."""
+        request = self.requests[number]
+        return request["request"] in verbs and number not in self.kept and "damage" not in request
+
+    def repetitions(self, numbers: Sequence[int], length: int) -> int:
+        """Return how often an iteration comes, whatever its gradients are."""
+        count = 1
+        while length > 0 and self.iteration(numbers[count * length :]) == length:
+            again = numbers[count * length : (count + 1) * length]
+            if self.body(again, GRADIENTS) != self.body(numbers[:length], GRADIENTS):
+                break
+            count += 1
+        return count
+
+    def body(self, numbers: Sequence[int], gradients: Expression) -> list[str]:
+        """Return the calls of an iteration."""
+        return [line for n in numbers for line in called(*self.call(n, gradients), 2)]
+
+    def loop(self, numbers: Sequence[int], length: int) -> list[str]:
+        """Return iterations that are alike."""
+        names = [self.gradients(number) for number in numbers[::length]]
+        if len(set(names)) == 1:
+            head = [f"{MARGIN}for _ in range({len(names)}):"]
+            return head + self.body(numbers[:length], names[0])
+        head = called("for gradients in ", [("", name) for name in names], 1, ":")
+        return head + self.body(numbers[:length], GRADIENTS)
+
+    # --- requests ---------------------------------------------------------------------------------
+
+    def one(self, number: int) -> list[str]:
+        """Return a request with what is done to files around it, and what is looked at behind."""
+        request = self.requests[number]
+        lines = [MARGIN + calls.damage(**each) for each in request.get("damage", [])]
+        function, arguments = self.call(number, self.gradients(number))
+        if number == self.shows["request"] and not self.sides:
+            return lines + watched(called(function, arguments, 2))
+        if set(request.get("outcomes", ["ok"])) - {"ok"} and "crash" not in request["fields"]:
+            raise SystemExit("a request before the one that shows it fails as well")
+        sides = {name: side for name, side in self.sides.items() if side["after"] == number}
+        of_files = any(side["look"] == "files" for side in sides.values())
+        if sides and request["request"] == "state" and not of_files:
+            function = f"state = {function}"
+        if request["request"] != "state" or not of_files:
+            lines += called(function, arguments, 1)
+        if "keep" in request:
+            copied: list[Argument] = [("", calls.path(each)) for each in request["keep"]]
+            lines += called("shutil.copytree", [*copied, ("dirs_exist_ok=", True)], 1)
+        return lines + [MARGIN + line for name in sides for line in looked(name, sides[name])]
+
+    def gradients(self, number: int) -> Expression:
+        """Return the name of what a backward is given; of any other request nothing."""
+        fields = self.requests[number]["fields"]
+        return self.numbers.gradients(fields["gradients"]) if "gradients" in fields else GRADIENTS
+
+    def call(self, number: int, gradients: Expression) -> tuple[str, list[Argument]]:
+        """Return the method of a request with its arguments, of a backward with these gradients."""
+        verb, fields = self.requests[number]["request"], self.requests[number]["fields"]
+        if verb == "open":
+            return "driver.open", self.of_open(fields)
+        if verb == "backward":
+            return "driver.backward", [("", gradients), *calls.of_backward(fields)]
+        if verb == "set":
+            return "driver.set", calls.of_set(fields)
+        of = calls.of_files if "directory" in fields else calls.of_others
+        return f"driver.{verb}", of(fields)
+
+    def of_open(self, fields: Message) -> list[Argument]:
+        """Return initial values, and what this world has otherwise than the first."""
+        mine = calls.of_open(fields, self.order, self.offered)
+        changed = {key: value for key, value in mine.items() if value != self.first[key]}
+        initial = ("", self.numbers.initial(fields["initial"]))
+        return [initial, ("**OPEN | ", changed) if changed else ("**", Expression("OPEN"))]

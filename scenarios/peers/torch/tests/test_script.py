@@ -1,0 +1,349 @@
+"""Scripts of recorded sessions: what they say, that they run, and what is no script."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adamant_torch import script
+from adamant_torch.protocol import Message
+from adamant_torch.script.layout import COLUMNS_MAX, called, laid
+
+ONES = {"shape": [2], "values": [1.0, 1.0]}
+STATE = {"request": "state", "fields": {"prefix": "$HERE/state", "whole": False}}
+
+
+def opened(**changed: Any) -> Message:
+    """Return an `open` of one parameter on one rank."""
+    group = {"name": "", "lr": 0.5, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.0}
+    fields = {
+        "world": {"shard": 1, "replicate": 1},
+        "layout": "fsdp2",
+        "microbatches": 1,
+        "params": [{"name": "w", "shape": [2], "group": 0, "unit": 0}],
+        "groups": [{**group, "bias_correction": True}],
+        "optimizer": {
+            **{"mode": "adamw", "step_counter": "parameter"},
+            **{"clip": None, "loss_scale": "none"},
+        },
+        "precision": dict.fromkeys(("param", "grad", "exp_avg", "exp_avg_sq"), "fp32")
+        | {"main": "none"},
+        "options": {"implementation": "single"},
+        "initial": "$HERE/initial-0",
+    }
+    return {"request": "open", "fields": fields | changed}
+
+
+def trained(gradients: str) -> list[Message]:
+    """Return an iteration with these gradients, and a look that shows nothing."""
+    fields = {"gradients": [f"$HERE/{gradients}"], "without": [], "loss_scale": 1.0}
+    return [
+        {"request": "backward", "fields": fields},
+        {"request": "step", "fields": {}},
+        {"request": "zero_grad", "fields": {"set_to_none": True}},
+        STATE,
+    ]
+
+
+def session(requests: list[Message], **shows: Any) -> Message:
+    """Return a session of PyTorch's engine that is shown by the last request."""
+    hello = {"request": "hello", "fields": {"version": 1, "timeout_seconds": 15}}
+    number = len(requests)
+    return {
+        "adamant_session": 1,
+        "engine": "torch",
+        "versions": {"torch": "2"},
+        "engine_class": {"module": "adamant_torch.engine", "name": "Engine"},
+        "options": {"implementation": ["single", "foreach", "fused"]},
+        "command": "false",
+        "seconds": 60,
+        "shows": {"kind": "value", "request": number, "place": "w[0]", **shows},
+        "files": {
+            "initial-0": {"w": ONES},
+            "gradients-0": {"w": ONES},
+            "gradients-1": {"w": {"shape": [2], "values": [3.0, "-inf"]}},
+        },
+        "requests": [hello, *requests],
+    }
+
+
+def of_value(expected: Any, files: Message | None = None) -> Message:
+    """Return a session of one step, after which w[0] is 0.5."""
+    actual = {"after": 5, "rank": 0, "look": "number", "of": "local/w", "index": 0}
+    found = session(
+        [opened(), *trained("gradients-0")],
+        expected=expected,
+        number=True,
+        sides={"actual": actual},
+    )
+    found["files"].update(files or {})
+    return found
+
+
+def of_failure(**like: Any) -> Message:
+    """Return a session whose load finds no checkpoint."""
+    load = {"request": "load", "fields": {"directory": "$RUN/a"}}
+    return session([opened(), load], kind="failure", place="load", expected="no failure", like=like)
+
+
+def of_damage() -> Message:
+    """Return a session of all that is done to files."""
+    save = {"request": "save", "fields": {"directory": "$RUN/a"}}
+    damage = [
+        {"then": "flip_byte", "file": "$RUN/a/x", "at": 3},
+        {"then": "truncate", "file": "$RUN/a/x", "at": 2},
+        {"then": "remove_file", "file": "$RUN/a/y"},
+        {"then": "stale_file", "file": "$RUN/a/y", "older": "$RUN/older-a/y"},
+    ]
+    load = {"request": "load", "damage": damage, "fields": {"directory": "$RUN/a"}}
+    return session(
+        [opened(), {**save, "keep": ["$RUN/a", "$RUN/older-a"]}, load],
+        **{"kind": "no_failure", "place": "load", "expected": "an error"},
+    )
+
+
+def of_crash() -> Message:
+    """Return a session of two saves, the second of which a crash ends."""
+    save = {"request": "save", "fields": {"directory": "$RUN/a"}}
+    struck = {"directory": "$RUN/a", "crash": {"rank": 0, "operation": 0}}
+    crash = {"request": "save", "fields": struck, "outcomes": ["ok", "died"]}
+    load = {"request": "load", "fields": {"directory": "$RUN/a"}}
+    looks = {"look": "restored", "parts": ["", "/exp_avg", "/exp_avg_sq"]}
+    sides = {name: {"after": at, **looks} for name, at in {"older": 3, "newer": 7}.items()}
+    return session(
+        [opened(), save, STATE, *trained("gradients-1"), crash, opened(), load, STATE, STATE],
+        **{"kind": "either", "place": "", "sides": sides | {"actual": {"after": 12, **looks}}},
+    )
+
+
+def of_runs() -> Message:
+    """Return a session of two runs, the second on two ranks."""
+    look = {"rank": 0, "look": "number", "of": "local/w", "index": 0, "may_be_missing": True}
+    sides = {"expected": {"after": 5, **look}, "actual": {"after": 10, **look}}
+    world = {"shard": 2, "replicate": 1}
+    two = opened(world=world, microbatches=2, options={"implementation": "fused"})
+    again = [*trained("gradients-0")]
+    again[0] = copy.deepcopy(again[0])
+    again[0]["fields"]["gradients"] *= 2
+    found = session(
+        [opened(), *trained("gradients-0"), two, *again], kind="runs", number=True, sides=sides
+    )
+    return {**found, "second_run": "worlds: [2]"}
+
+
+def text_of(found: Message) -> str:
+    return script.written(found, None)
+
+
+def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "x.py").write_text(text)
+    return subprocess.run(
+        [sys.executable, "x.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+INTERVAL = {"low": "0x1.fffp-2", "high": "0x1.001p-1", "or": ["inf"]}
+SESSIONS = {
+    "value": of_value("0x1.0p+0"),
+    "interval": of_value(INTERVAL),
+    "failure": of_failure(outcome="error", type="CheckpointException"),
+    "damage": of_damage(),
+    "crash": of_crash(),
+    "runs": of_runs(),
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_formatter_and_a_linter_have_nothing_to_say(name: str, tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text(text_of(SESSIONS[name]))
+    ruff = [sys.executable, "-m", "ruff"]
+    usual = [f"--config=line-length={COLUMNS_MAX}", "--isolated", "x.py"]
+    for command in (["format", "--check", "--diff"], ["check", "--select=E5,F,W"]):
+        ended = subprocess.run(
+            [*ruff, *command, *usual], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        if "No module named ruff" in ended.stderr:
+            pytest.skip("ruff is not installed here")
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_a_value_shows_where_it_is_wrong(tmp_path: Path) -> None:
+    wrong = run(text_of(SESSIONS["value"]), tmp_path)
+    assert wrong.returncode == 1, wrong.stderr
+    assert wrong.stdout.startswith("w[0]: expected 0x1.0p+0 = 1.0\nw[0]: actual   0x1.00000")
+    right = run(text_of(SESSIONS["interval"]), tmp_path)
+    assert right.returncode == 0, right.stdout + right.stderr
+    assert "expected [0x1.fff0000000000p-2, 0x1.0010000000000p-1] or inf\n" in right.stdout
+    (tmp_path / "adamant_torch.py").write_text("")
+    assert run(text_of(SESSIONS["value"]), tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("like", "status"),
+    [
+        ({"outcome": "error", "type": "CheckpointException"}, 1),
+        ({"outcome": "error", "type": "KeyError"}, 2),
+        ({"outcome": "error", "text": "out of paper"}, 2),
+        ({"outcome": "died", "signal": 11}, 2),
+    ],
+)
+def test_a_failure_shows_where_it_is_the_same(like: Message, status: int, tmp_path: Path) -> None:
+    ended = run(text_of(of_failure(**like)), tmp_path)
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    assert "load: actual   load: {'outcome': 'error', 'error': {" in ended.stdout
+
+
+def test_a_failure_that_does_not_come_is_none(tmp_path: Path) -> None:
+    found = of_failure(outcome="error")
+    found["requests"].insert(2, {"request": "save", "fields": {"directory": "$RUN/a"}})
+    found["shows"]["request"] += 1
+    ended = run(text_of(found), tmp_path)
+    assert (ended.returncode, ended.stdout.splitlines()[1]) == (0, "load: actual   no failure")
+
+
+def test_files_are_damaged_as_they_were() -> None:
+    text = text_of(SESSIONS["damage"])
+    for line in (
+        'shutil.copytree(driver.path("a"), driver.path("older-a"), dirs_exist_ok=True)',
+        'driver.flip("a/x", 3)',
+        'os.truncate(driver.path("a/x"), 2)',
+        'os.remove(driver.path("a/y"))',
+        'shutil.copy(driver.path("older-a/y"), driver.path("a/y"))',
+        'sys.exit(actual == "no failure" or "incompatible_checkpoint" in actual)',
+    ):
+        assert line in text
+
+
+def test_what_only_looks_is_left_out_and_a_crash_is_an_argument(tmp_path: Path) -> None:
+    text = text_of(SESSIONS["crash"])
+    assert text.count("driver.state()") == 3
+    assert 'driver.save("a", crash=(0, 0))' in text
+    assert re.search(r"^from math import inf$", text, re.MULTILINE)
+    ended = run(text, tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_a_second_world_says_what_it_has_otherwise() -> None:
+    text = text_of(SESSIONS["runs"])
+    changed = '**OPEN | {"shard": 2, "options": {"implementation": "fused"}}'
+    assert f"driver.open(INITIAL, {changed})" in text
+    assert "The second run is the first one with `worlds: [2]`." in text
+    assert 'actual = element(state, 0, "local/w", 0, missing=0.0).hex()' in text
+
+
+def test_iterations_that_are_alike_are_a_loop() -> None:
+    many = [step for _ in range(3) for step in trained("gradients-0")[:3]]
+    found = session([opened(), *many, *trained("gradients-1")[:3], STATE], sides={})
+    found["shows"]["sides"] = {"actual": {"after": 14, "look": "steps", "of": "w", "rank": 0}}
+    found["requests"].insert(14, {"request": "step", "fields": {}})
+    text = text_of(found | {"requests": [*found["requests"], STATE]})
+    names = "GRADIENTS, GRADIENTS, GRADIENTS, GRADIENTS_2"
+    assert f"    for gradients in ({names}):\n        driver.backward(gradients)\n" in text
+    same = session([opened(), *many, STATE], expected="3", sides=found["shows"]["sides"])
+    same["shows"]["sides"]["actual"]["after"] = 11
+    assert "    for _ in range(3):\n        driver.backward(GRADIENTS)\n" in text_of(same)
+
+
+def test_numbers_too_many_to_read_lie_beside(tmp_path: Path) -> None:
+    many = {"w": {"shape": [300, 2], "values": [1.0] * 600}}
+    found = of_value("0x1.0p+0", {"initial-0": many, "gradients-0": many})
+    found["requests"][1]["fields"]["params"][0]["shape"] = [300, 2]
+    with pytest.raises(SystemExit, match=f"people read {script.LINES_MAX}"):
+        script.written(found, None)
+    text = script.written(found, tmp_path / "x.py")
+    assert text.count("\n") <= script.LINES_MAX
+    assert (tmp_path / "x.numbers.pt").exists()
+    ended = run(text, tmp_path)
+    assert ended.returncode == 1, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("look", "told"),
+    [
+        ({"look": "scale", "of": "norm", "otherwise": 0}, 'single(state["ranks"][0]["scale"].get('),
+        ({"look": "setting", "of": "betas", "group": "", "beta": 1}, '(state, 0, "")["betas"][1]'),
+        ({"look": "gradient", "of": "w"}, '(state, 0, "w")["has_gradient"] else "no gradient"'),
+        ({"look": "rows", "of": "w"}, 'actual = rows(shard(state, 0, "w"))'),
+        ({"look": "dtype", "of": "local/w"}, 'header(state, 0)["local/w"]["dtype"]'),
+        ({"look": "presence", "of": "local/w"}, '"local/w" in header(state, 0) else "nothing"'),
+        ({"look": "files", "checkpoint": "$RUN/a", "pattern": "*"}, 'digests(driver.path("a"), '),
+    ],
+)
+def test_all_that_is_looked_at_has_an_expression(look: Message, told: str) -> None:
+    found = of_value("1")
+    found["shows"]["sides"]["actual"] = {"after": 5, "rank": 0, **look}
+    assert told in text_of(found)
+
+
+def changed(found: Message, **fields: Any) -> Message:
+    """Return a session whose last request but one has these fields, too."""
+    found = copy.deepcopy(found)
+    found["requests"][-2]["fields"].update(fields)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (session([opened(), STATE], kind="no_answer"), "the engine ends, does not answer"),
+        (of_value("1") | {"adamant_session": 2}, "sessions of version 1"),
+        ({k: v for k, v in of_value("1").items() if k != "engine_class"}, "no import finds"),
+        (changed(of_value("1"), keep=1), "Driver.zero_grad has no argument for `keep`"),
+        (session([opened(anew=True), STATE], expected="", sides={}), "argument for `anew`"),
+    ],
+)
+def test_what_is_no_script_ends_with_a_sentence(found: Message, why: str) -> None:
+    with pytest.raises(SystemExit, match=re.escape(why)):
+        text_of(found)
+
+
+def test_a_request_that_failed_before_is_no_script() -> None:
+    found = of_failure(outcome="error")
+    found["requests"].insert(2, {"request": "step", "fields": {}, "outcomes": ["error"]})
+    found["shows"]["request"] = 3
+    with pytest.raises(SystemExit, match="a request before the one that shows it fails as well"):
+        text_of(found)
+
+
+def test_codes_and_foreign_checkpoints_are_no_script() -> None:
+    found = of_value("1")
+    found["shows"]["sides"]["actual"]["look"] = "code"
+    with pytest.raises(SystemExit, match="does not read from a file"):
+        text_of(found)
+    found = of_failure(outcome="error")
+    found["requests"][-1]["fields"]["directory"] = "/elsewhere"
+    with pytest.raises(SystemExit, match="it did not save"):
+        text_of(found)
+
+
+def test_the_command_prints_or_writes_it(tmp_path: Path) -> None:
+    (tmp_path / "x.session.json").write_text(json.dumps(SESSIONS["value"]))
+    command = [sys.executable, "-m", "adamant_torch", "script", "x.session.json"]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert printed.stdout == text_of(SESSIONS["value"])
+    subprocess.run([*command, "-o", "x.py"], cwd=tmp_path, check=True)
+    assert (tmp_path / "x.py").read_text() == printed.stdout
+    (tmp_path / "x.session.json").write_text(json.dumps(of_value("1") | {"adamant_session": 2}))
+    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.splitlines()[-1] == "sessions of version 1 have scripts"
+
+
+def test_what_is_too_wide_breaks() -> None:
+    assert laid("x = ", ["a" * 50, "b" * 50], ",") == [
+        "x = [",
+        f'    "{"a" * 50}",',
+        f'    "{"b" * 50}",',
+        "],",
+    ]
+    wide = [("", "a" * 44), ("b=", "b" * 44)]
+    assert called("call", wide) == ["call(", f'    "{"a" * 44}", b="{"b" * 44}"', ")"]
+    wider = [("", "a" * 60), ("b=", "b" * 60)]
+    assert called("call", wider, 1)[1:3] == [f'        "{"a" * 60}",', f'        b="{"b" * 60}",']
