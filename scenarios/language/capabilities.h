@@ -55,15 +55,6 @@ struct PairBytes {
   friend bool operator==(PairBytes const&, PairBytes const&) = default;
 };
 
-/// A subclass of `adamant_torch.Engine`, as Python imports it.
-struct EngineClass {
-  std::string module = "";
-  std::string name = "";
-  std::string path = "";  // what sys.path needs beside what is installed; empty: nothing
-
-  friend bool operator==(EngineClass const&, EngineClass const&) = default;
-};
-
 /// Everything is off or empty unless an engine offers it.
 struct Capabilities {
   std::string engine = {};  // what messages call it
@@ -143,8 +134,8 @@ struct Capabilities {
   /// what it is built on.
   std::vector<std::string> known_defects = {};
   std::vector<std::string> notes = {};  // what a reader of its results should know
-  /// What a script may drive it by, beside its protocol.
-  std::optional<EngineClass> engine_class = {};
+  /// A command, word by word, that makes a script of a recorded session; empty: it has none.
+  std::vector<std::string> script = {};
 
   friend bool operator==(Capabilities const&, Capabilities const&) = default;
 };

@@ -193,7 +193,7 @@ void CommandOptions::add_schedules(char const* text) const {
 
 void CommandOptions::add_script() const {
   add_path("--script", arguments_.script,
-           "Write a stand-alone script that shows what broke; engines outside the process");
+           "Write a script that shows what broke, or its session; engines outside the process");
 }
 
 void CommandOptions::add_html() const {

@@ -5,6 +5,7 @@
 
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/write.h"
+#include "scenarios/program/script_output.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/trace/marks.h"
 #include "scenarios/search/minimize_isolated.h"
@@ -33,11 +34,15 @@ void HtmlOutput::add(std::uint64_t number, Reported const& reported) {
   items_.back().script = link_to(script_of(reported.result));
 }
 
-/// The one that --script names, or what a search writes beside its finding.
+/// The one that --script names, or what a search writes beside its finding; or the session in its
+/// place.
 std::filesystem::path HtmlOutput::script_of(RunResult const& result) const {
   if (result.violations.empty() || has_simulated_time(result.engine)) return {};
-  if (!script_.empty()) return script_;
-  return std::filesystem::path(result.file).replace_extension(".py");
+  auto const script =
+      script_.empty() ? std::filesystem::path(result.file).replace_extension(".py") : script_;
+  auto session = session_in_place_of(script);
+  std::error_code missing;
+  return std::filesystem::exists(session, missing) ? session : script;
 }
 
 /// As the page finds it from where it lies.

@@ -10,15 +10,28 @@ namespace adamant::scenarios {
 
 namespace {
 
-WrittenScript script_of(Scenario const& scenario, RunResult const& result, Symptom const& symptom,
-                        RunsAgain runs_again = RunsAgain::yes) {
-  return write_any_script(scenario, result, violation_of(result, symptom), runs_again);
+/// What is beside a script, and which it is, in words.
+std::string write_others(std::filesystem::path const& script, WrittenScript const& written) {
+  if (written.numbers) {
+    auto numbers = script;
+    write_whole(numbers.replace_extension(".numbers.pt"), *written.numbers);
+  }
+  if (written.kind != ScriptKind::session) {
+    std::filesystem::remove(session_in_place_of(script));  // of a run before
+    return words_for(written.kind);
+  }
+  return fmt::format("{}, which replay.py (in share/adamant) plays, and no script: {}",
+                     words_for(written.kind), written.why_session);
 }
 
 }  // namespace
 
-ScriptOutput::ScriptOutput(Arguments const& arguments) {
-  if (arguments.script) file_.emplace(*arguments.script);
+std::filesystem::path session_in_place_of(std::filesystem::path const& script) {
+  return script.string() + ".session.json";
+}
+
+ScriptOutput::ScriptOutput(Arguments const& arguments) : path_(arguments.script.value_or("")) {
+  if (arguments.script) file_.emplace(path_);
 }
 
 Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
@@ -29,9 +42,19 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     return Status::met;
   }
   try {
-    WrittenScript const script = script_of(scenario, result, *symptom);
-    file_->commit(script.text);
-    complain(fmt::format("--script: {}", words_for(script.kind)));
+    bool const prints = is_standard_output(path_);
+    WrittenScript const script =
+        write_any_script(scenario, result, violation_of(result, *symptom), RunsAgain::yes,
+                         prints ? LiesInFolder::no : LiesInFolder::yes);
+    std::string const words = write_others(path_, script);
+    if (script.kind == ScriptKind::session && !prints) {
+      auto const session = session_in_place_of(path_);
+      write_whole(session, script.text);
+      complain(fmt::format("--script: {}: {}", session.string(), words));
+    } else {
+      file_->commit(script.text);
+      complain(fmt::format("--script: {}", words));
+    }
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -47,11 +70,13 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
   path.replace_extension(".py");
   try {
     // No search that still goes on has to wait for another run.
-    WrittenScript const script = script_of(
-        scenario, result, symptom, telling_ == Telling::nothing ? RunsAgain::no : RunsAgain::yes);
+    WrittenScript const script =
+        write_any_script(scenario, result, violation_of(result, symptom),
+                         telling_ == Telling::nothing ? RunsAgain::no : RunsAgain::yes);
+    if (script.kind == ScriptKind::session) path = session_in_place_of(path);
     write_whole(path, script.text);
-    if (telling_ == Telling::nothing) return true;
-    complain(fmt::format("{}: {}", path.string(), words_for(script.kind)));
+    std::string const words = write_others(path, script);
+    if (telling_ == Telling::reasons) complain(fmt::format("{}: {}", path.string(), words));
     return true;
   } catch (NoScript const& reason) {
     if (telling_ == Telling::reasons && said_.insert(reason.what()).second)

@@ -1,6 +1,6 @@
 // The script that `run` and `minimize` write for a bug report, and the one beside each finding of
-// `fuzz`: plain PyTorch, a script that drives the engine's class, or a recorded session. What is in
-// it is scenarios/peers/script's part.
+// `fuzz`: plain PyTorch, a script that drives the engine's class, or in place of one a recorded
+// session. What is in it is scenarios/peers/script's part.
 #pragma once
 
 #include <filesystem>
@@ -17,14 +17,18 @@
 
 namespace adamant::scenarios {
 
+/// Where a recorded session lies in place of a script.
+std::filesystem::path session_in_place_of(std::filesystem::path const& script);
+
 /// The file that --script names. Without it nothing happens.
 class ScriptOutput {
  public:
   /// Errors: CannotWrite.
   explicit ScriptOutput(Arguments const& arguments);
 
-  /// Writes the script that shows how `result` failed. Where there is none the file stays as it was
-  /// and a message says why: that is bad input, or nothing (`met`) where no law was broken.
+  /// Writes the script that shows how `result` failed, or a session in place of it. Where there is
+  /// neither the file stays as it was and a message says why: that is bad input, or nothing (`met`)
+  /// where no law was broken.
   ///
   /// REQUIRES: the scenario has its seed.
   /// Errors: CannotWrite.
@@ -32,6 +36,7 @@ class ScriptOutput {
                std::optional<Symptom> const& symptom);
 
  private:
+  std::filesystem::path path_;
   std::optional<OutputFile> file_;
 };
 
@@ -43,8 +48,8 @@ class FindingScripts {
 
   explicit FindingScripts(Telling telling = Telling::reasons) : telling_(telling) {}
 
-  /// Writes `x.py` beside `x.yaml`, or says why there is none; the same reason is said once. Is
-  /// there one?
+  /// Writes `x.py` beside `x.yaml`, or a session in place of it, or says why there is neither; the
+  /// same reason is said once. Is there one?
   ///
   /// Errors: CannotWrite.
   bool write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,

@@ -112,6 +112,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"class_without_name hello", "reply.engine_class: expected the field `name`"},
         Case{"class_that_is_code hello",
              "reply.engine_class.name: expected a name that Python can import"},
+        Case{"script_without_words hello",
+             "reply.script: expected a command, word by word, found []"},
         Case{"fewer_ranks state", "(state): reply.ranks: expected"},
         Case{"other_rows state", "state of rank 0"}, Case{"one_died step", "signal 11"},
         Case{"one_late step", "order.deadlock"}, Case{"one_error step", "shape '[2]' is odd"},

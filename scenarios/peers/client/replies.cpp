@@ -328,19 +328,23 @@ std::vector<std::string> texts_of(Field const& field) {
   return texts;
 }
 
-EngineClass engine_class_of(Field const& field) {
+/// Nobody here imports it; who makes a script of a session does.
+void expect_engine_class(Field const& field) {
   constexpr std::array<std::string_view, 3> keys = {"module", "name", "path"};
   field.expect_keys(keys);
-  auto const name_at = [&](std::string_view key) {
-    Field const& name = field.at(key);
-    if (!is_dotted_name(name.text())) name.refuse("a name that Python can import");
-    return name.text();
-  };
-  EngineClass found{.module = name_at("module"), .name = name_at("name")};
-  if (!field.has("path")) return found;
-  found.path = field.at("path").text();
-  if (!found.path.starts_with('/')) field.at("path").refuse("an absolute path");
-  return found;
+  for (std::string_view const key : {"module", "name"})
+    if (!is_dotted_name(field.at(key).text()))
+      field.at(key).refuse("a name that Python can import");
+  if (field.has("path") && !field.at("path").text().starts_with('/'))
+    field.at("path").refuse("an absolute path");
+}
+
+/// The words of a command.
+std::vector<std::string> command_in(Field const& field) {
+  std::vector<std::string> words;
+  for (Field const& word : field.items()) words.push_back(word.text());
+  if (words.empty()) field.refuse("a command, word by word");
+  return words;
 }
 
 }  // namespace
@@ -358,8 +362,8 @@ Capabilities capabilities_of(PeerReply const& hello) {
   if (field.has("asks")) capabilities.loads_anew = asks(field.at("asks"), "anew");
   if (field.has("known")) capabilities.known_defects = texts_of(field.at("known"));
   if (field.has("notes")) capabilities.notes = texts_of(field.at("notes"));
-  if (field.has("engine_class"))
-    capabilities.engine_class = engine_class_of(field.at("engine_class"));
+  if (field.has("engine_class")) expect_engine_class(field.at("engine_class"));
+  if (field.has("script")) capabilities.script = command_in(field.at("script"));
   capabilities.isolated = true;
   return capabilities;
 }

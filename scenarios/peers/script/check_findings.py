@@ -4,9 +4,9 @@
 
 FOUND is what `adamant fuzz --engine E --out FOUND` wrote, of engine torch or exec:COMMAND. The
 interpreter is this one, so for scripts in plain PyTorch it needs that, and for those that drive an
-engine's class what that needs. Sessions run here, where the search did. Each script has to print
-both sides and to end with 1. Exit status: 0 where all do, 1 where one does not or is missing, 2
-where there is nothing to check, 3 without what they need.
+engine's class what that needs. A session that lies in place of a script is played here, where the
+search was. Each has to print both sides and to end with 1. Exit status: 0 where all do, 1 where one
+does not or is missing, 2 where there is nothing to check, 3 without what they need.
 """
 
 from __future__ import annotations
@@ -18,22 +18,24 @@ import sys
 from pathlib import Path
 
 SECONDS_MAX = 120
+REPLAY = Path(__file__).resolve().parent.parent / "replay.py"
 
 
 def shown(script: Path) -> tuple[bool, str]:
-    """Run one script; return whether the defect shows, and its last words."""
-    if not script.exists():
+    """Run one script or session; return whether the defect shows, and its last words."""
+    session = script.with_name(script.name + ".session.json")
+    if not script.exists() and not session.exists():
         return False, "there is no script beside it"
     try:
         run = subprocess.run(
-            [sys.executable, script],
+            [sys.executable, *([script] if script.exists() else [REPLAY, session])],
             check=False,
             capture_output=True,
             text=True,
             timeout=SECONDS_MAX,
         )
     except subprocess.TimeoutExpired:
-        return False, f"the script does not end within {SECONDS_MAX} s"
+        return False, f"it does not end within {SECONDS_MAX} s"
     lines = run.stdout.strip().splitlines()
     sides = (": actual ", "actual: ", " has ")
     if run.returncode == 1 and any(side in line for line in lines for side in sides):

@@ -79,18 +79,4 @@ void write_first_difference(Code& code) {
   code.line("sys.exit(different is not None)");
 }
 
-void write_comparison_with_both(Code& code) {
-  {
-    python::Block const each(code, "for key, value in actual.items():");
-    code.line(
-        "print(f\"{key}: of the older save: {value == older[key]}, of the newer: "
-        "{value == newer[key]}\")");
-  }
-  code.line("sys.exit(actual not in (older, newer))");
-}
-
-void write_exit_unless_noticed(python::Code& code) {
-  code.line("sys.exit(actual == \"no failure\" or \"incompatible_checkpoint\" in actual)");
-}
-
 }  // namespace adamant::scenarios::script

@@ -25,11 +25,4 @@ void write_comparison_of_ranks(python::Code& code, int first, int second, std::s
 /// The same of `runs`, two lists of pairs of a name and what it stands for: their first difference.
 void write_first_difference(python::Code& code);
 
-/// `actual` may be either of `older` and `newer`.
-void write_comparison_with_both(python::Code& code);
-
-/// Ends with 0 where `actual` is an error by which an engine reports damage: any but
-/// incompatible_checkpoint.
-void write_exit_unless_noticed(python::Code& code);
-
 }  // namespace adamant::scenarios::script

@@ -98,12 +98,12 @@ std::vector<std::pair<std::string, Literal>> take_out_repeated(std::vector<Liter
   std::map<std::string, int> counts;
   for (Literal const& backward : backwards)
     for (Literal const& rank : backward.items)
-      if (python::atom_count(rank) >= repeated_min) ++counts[python::source_of(rank)];
+      if (python::atom_count(rank) >= repeated_min) ++counts[python::flat(rank)];
   std::vector<std::pair<std::string, Literal>> constants;
   std::map<std::string, std::string> names;
   for (Literal& backward : backwards)
     for (Literal& rank : backward.items) {
-      std::string const text = python::source_of(rank);
+      std::string const text = python::flat(rank);
       if (auto const found = counts.find(text); found == counts.end() || found->second < 2)
         continue;
       auto const [at, is_new] = names.try_emplace(text, fmt::format("G{}", names.size()));

@@ -29,40 +29,31 @@ void Imports::add_from(std::string_view module, std::string_view name) {
   named_[std::string(module)].emplace(name);
 }
 
-void Imports::add_installed(std::string_view module, std::string_view name) {
-  installed_.emplace(module);
-  add_from(module, name);
-}
-
-bool Imports::is_installed(std::string const& module) const {
-  return is_torch(module) || installed_.contains(module);
-}
-
 void Imports::write(Code& code, Lines lines) const {
   write_modules(code, false, lines);
   write_names(code, false);
   code.line(hook);
-  bool const needs_installed =
+  bool const needs_torch =
       std::ranges::any_of(plain_, is_torch) ||
-      std::ranges::any_of(named_, [&](auto const& from) { return is_installed(from.first); });
-  if (!needs_installed) return;
+      std::ranges::any_of(named_, [](auto const& from) { return is_torch(from.first); });
+  if (!needs_torch) return;
   code.blank();
   write_modules(code, true, Lines::each);
   write_names(code, true);
 }
 
-void Imports::write_modules(Code& code, bool installed, Lines lines) const {
+void Imports::write_modules(Code& code, bool of_torch, Lines lines) const {
   std::vector<std::string> modules;
   for (std::string const& module : plain_)
-    if (is_installed(module) == installed) modules.push_back(module);
+    if (is_torch(module) == of_torch) modules.push_back(module);
   if (lines == Lines::one && !modules.empty())
     return code.line(fmt::format("import {}", fmt::join(modules, ", ")));
   for (std::string const& module : modules) code.line("import " + module);
 }
 
-void Imports::write_names(Code& code, bool installed) const {
+void Imports::write_names(Code& code, bool of_torch) const {
   for (auto const& [module, names] : named_) {
-    if (is_installed(module) != installed) continue;
+    if (is_torch(module) != of_torch) continue;
     std::string const whole = fmt::format("from {} import {}", module, fmt::join(names, ", "));
     if (whole.size() <= columns_max) {
       code.line(whole);

@@ -27,21 +27,16 @@ class Imports {
   /// `from module import name`
   void add_from(std::string_view module, std::string_view name);
 
-  /// `from module import name`, of what is neither the standard library's nor PyTorch's.
-  void add_installed(std::string_view module, std::string_view name);
-
-  /// The standard library first, then PyTorch and what is installed beside it. Before that is a
-  /// hook by which all that nobody expects ends the script with 2, a package that is missing, too.
+  /// The standard library first, then PyTorch. Before that is a hook by which all that nobody
+  /// expects ends the script with 2, a package that is missing, too.
   void write(Code& code, Lines lines = Lines::each) const;
 
  private:
-  void write_modules(Code& code, bool installed, Lines lines) const;
-  void write_names(Code& code, bool installed) const;
-  bool is_installed(std::string const& module) const;
+  void write_modules(Code& code, bool of_torch, Lines lines) const;
+  void write_names(Code& code, bool of_torch) const;
 
   std::set<std::string> plain_;
   std::map<std::string, std::set<std::string>> named_;
-  std::set<std::string> installed_;
 };
 
 }  // namespace adamant::scenarios::python

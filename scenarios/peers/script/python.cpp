@@ -12,7 +12,7 @@ namespace adamant::scenarios::python {
 namespace {
 
 char closing(char open) {
-  return open == '[' ? ']' : open == '(' ? ')' : '}';
+  return open == '[' ? ']' : '}';
 }
 
 /// Columns are characters, not bytes.
@@ -70,15 +70,6 @@ Literal dictionary(std::vector<Literal> items) {
   return {.open = '{', .items = std::move(items)};
 }
 
-Literal call(std::string_view function, std::vector<Literal> arguments) {
-  return {.prefix = std::string(function), .open = '(', .items = std::move(arguments)};
-}
-
-Literal argument(std::string_view name, Literal value) {
-  value.prefix = fmt::format("{}={}", name, value.prefix);
-  return value;
-}
-
 Literal keyed(std::string_view key, Literal item) {
   item.prefix = quoted(key) + ": ";
   return item;
@@ -127,16 +118,6 @@ std::size_t line_count(std::string_view source) {
   return static_cast<std::size_t>(std::count(source.begin(), source.end(), '\n'));
 }
 
-std::vector<std::string> lines_in(std::string_view source) {
-  std::vector<std::string> lines;
-  while (!source.empty()) {
-    auto const end = source.find('\n');
-    lines.emplace_back(source.substr(0, end));
-    source.remove_prefix(std::min(end, source.size() - 1) + 1);
-  }
-  return lines;
-}
-
 void Code::line(std::string_view text) {
   if (!text.empty()) text_.append(margin()).append(text);
   text_ += '\n';
@@ -152,10 +133,6 @@ bool Code::fits(std::string_view text) const {
 
 void Code::assign(std::string_view name, Literal const& value) {
   literal(fmt::format("{} = ", name), value, "");
-}
-
-void Code::statement(Literal const& value) {
-  literal("", value, "");
 }
 
 void Code::literal(std::string_view before, Literal const& value, std::string_view after) {
@@ -178,36 +155,10 @@ void Code::pack(std::string rest) {
   line(rest);
 }
 
-void Code::assign_packed(std::string_view name, Literal const& value, std::string_view tail) {
-  std::string whole = fmt::format("{} = {}{}", name, flat(value), tail);
+void Code::assign_packed(std::string_view name, Literal const& value) {
+  std::string whole = fmt::format("{} = {}", name, flat(value));
   if (!fits(whole)) whole += "  # fmt: skip";
   pack(std::move(whole));
-}
-
-void Code::assign_text(std::string_view name, std::string_view before, std::string const& text) {
-  std::string const whole = fmt::format("{} = {}{}", name, before, quoted(text));
-  if (fits(whole)) return line(whole);
-  line(fmt::format("{} = {}(", name, before));
-  indent();
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    std::size_t end = rest.size();
-    while (!fits(quoted(rest.substr(0, end)))) {
-      auto const space = rest.rfind(' ', end - 2);
-      if (space == std::string_view::npos || space == 0) break;
-      end = space + 1;
-    }
-    line(quoted(rest.substr(0, end)));
-    rest.remove_prefix(end);
-  }
-  dedent();
-  line(")");
-}
-
-bool Code::fits_by_item(Literal const& value) const {
-  return std::ranges::all_of(value.items, [&](Literal const& item) {
-    return 4 * (depth_ + 1) + width(flat(item)) < columns_;
-  });
 }
 
 void Code::call(std::string_view head, std::vector<std::string> const& arguments,
@@ -226,12 +177,6 @@ void Code::call(std::string_view head, std::vector<std::string> const& arguments
   }
   dedent();
   line(fmt::format("){}", tail));
-}
-
-std::string source_of(Literal const& literal) {
-  Code code;
-  code.statement(literal);
-  return code.text();
 }
 
 }  // namespace adamant::scenarios::python

@@ -14,9 +14,9 @@ inline constexpr std::size_t columns_max = 100;
 /// Of scripts that would have too many lines otherwise.
 inline constexpr std::size_t wide_columns_max = 120;
 
-/// A value written out: an atom ("0.5", "model"), or a list, a dictionary or a call with values.
+/// A value written out: an atom ("0.5", "model"), or a list or a dictionary of values.
 struct Literal {
-  std::string prefix = "";  // of a dictionary's item: its key and colon; of a call: its function
+  std::string prefix = "";  // of a dictionary's item: its key and colon
   std::string atom = "";    // empty: brackets around `items`
   char open = '[';
   std::vector<Literal> items = {};
@@ -25,9 +25,6 @@ struct Literal {
 Literal atom(std::string text);
 Literal list(std::vector<Literal> items);
 Literal dictionary(std::vector<Literal> items);
-/// A call of a function, and an argument of one with its name.
-Literal call(std::string_view function, std::vector<Literal> arguments);
-Literal argument(std::string_view name, Literal value);
 /// `item` under a key of a dictionary.
 Literal keyed(std::string_view key, Literal item);
 
@@ -47,7 +44,6 @@ std::string exact_number(float x);
 bool has_word(std::string const& source, std::string const& word);
 
 std::size_t line_count(std::string_view source);
-std::vector<std::string> lines_in(std::string_view source);
 
 /// Source text under construction.
 class Code {
@@ -58,19 +54,13 @@ class Code {
   void blank(int count = 1);
   /// `name = literal`, with one item a line where it does not fit.
   void assign(std::string_view name, Literal const& literal);
-  void statement(Literal const& literal);
   /// `head(arguments)tail`: on one line, else with its arguments on a line of their own, else with
   /// one a line.
   void call(std::string_view head, std::vector<std::string> const& arguments,
             std::string_view tail = "");
   /// `name = literal` of numbers too many for one a line: rows as long as lines can be, which no
   /// formatter touches.
-  void assign_packed(std::string_view name, Literal const& literal, std::string_view tail = "");
-  /// `name = before "…"`, the text broken between words where it does not fit.
-  void assign_text(std::string_view name, std::string_view before, std::string const& text);
-
-  /// Would each item of a literal be one line, where it has one a line?
-  bool fits_by_item(Literal const& literal) const;
+  void assign_packed(std::string_view name, Literal const& literal);
   /// Would it be one line here?
   bool fits(std::string_view text) const;
 
@@ -91,8 +81,6 @@ class Code {
 
 /// A value on one line, however long.
 std::string flat(Literal const& literal);
-/// A value as it is written by itself.
-std::string source_of(Literal const& literal);
 
 /// The lines inside a block are one level further in.
 class Block {

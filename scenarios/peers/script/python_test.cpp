@@ -67,12 +67,6 @@ TEST(Python, APackedLineEndsInNoTextAndBeforeNoComment) {
   EXPECT_EQ(code.text(), "X =\n [\"a text \\\\ of \\\" words\",\n 1]  # fmt: skip\n");
 }
 
-TEST(Python, ALongTextIsBrokenBetweenItsWords) {
-  Code code(20);
-  code.assign_text("X", "", "some words of text");
-  EXPECT_EQ(code.text(), "X = (\n    \"some words of \"\n    \"text\"\n)\n");
-}
-
 TEST(Python, BlocksIndent) {
   Code code;
   {

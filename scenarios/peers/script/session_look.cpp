@@ -1,7 +1,6 @@
 #include "scenarios/peers/script/session_look.h"
 
-#include <fmt/format.h>
-
+#include <string>
 #include <string_view>
 
 #include "scenarios/peers/script/expected.h"
@@ -12,7 +11,7 @@ namespace adamant::scenarios::script {
 
 namespace {
 
-using Json = nlohmann::json;
+using Reply = nlohmann::json;
 
 /// The last request of that name; any where it is empty.
 std::size_t last_request(Session const& session, std::string_view verb) {
@@ -24,10 +23,10 @@ std::size_t last_request(Session const& session, std::string_view verb) {
 }
 
 /// What a rank said that failed, first those that say why.
-Json const* failure_in(Json const& reply) {
+Reply const* failure_in(Reply const& reply) {
   for (char const* const outcome : {"error", "died", "timed_out"}) {
     if (reply.contains("ranks") && !reply["ranks"].empty()) {
-      for (Json const& rank : reply["ranks"])
+      for (Reply const& rank : reply["ranks"])
         if (rank.value("outcome", "") == outcome) return &rank;
     } else if (reply.value("outcome", "") == outcome) {
       return &reply;
@@ -36,39 +35,38 @@ Json const* failure_in(Json const& reply) {
   return nullptr;
 }
 
-std::string text_in(Json const& object, char const* key) {
+std::string text_in(Reply const& object, char const* key) {
   bool const there = object.is_object() && object.contains(key) && object[key].is_string();
   return there ? object[key].get<std::string>() : "";
 }
 
-/// What the same failure has in its reply once more, as Python writes that.
-std::vector<std::string> words_of(Json const& failure) {
+/// What the same failure says once more.
+Json what_stays(Reply const& failure) {
   std::string const outcome = failure.value("outcome", "");
-  std::vector<std::string> words = {fmt::format("'outcome': '{}'", outcome)};
+  Json like{{"outcome", outcome}};
   for (char const* const status : {"signal", "exit_status"})
-    if (outcome == "died" && failure.contains(status))
-      words.push_back(fmt::format("'{}': {}", status, failure[status].dump()));
-  if (outcome != "error" || !failure.contains("error")) return words;
-  Json const& error = failure["error"];
-  if (std::string const type = text_in(error, "type"); !type.empty())
-    words.push_back(fmt::format("'type': '{}'", type));
+    if (outcome == "died" && failure.contains(status)) like[status] = failure[status];
+  if (outcome != "error" || !failure.contains("error")) return like;
+  Reply const& error = failure["error"];
+  if (std::string const type = text_in(error, "type"); !type.empty()) like["type"] = type;
   auto const said = error_words({.text = "Error: " + text_in(error, "text")});
-  if (said.size() > 1) words.push_back(said[1]);
-  return words;
+  if (said.size() > 1) like["text"] = said[1];
+  return like;
 }
 
-Look look_of_failure(Session const& session, std::string_view verb) {
+Json look_of_failure(Session const& session, std::string_view verb) {
   std::size_t const at = last_request(session, verb);
   Exchange const& exchange = session.exchanges[at];
-  Look look{.kind = Look::Kind::failure, .at = at, .place = exchange.verb};
-  look.expected = "no failure";
-  Json const* const failure = exchange.reply ? failure_in(*exchange.reply) : nullptr;
+  auto const* const failure = exchange.reply ? failure_in(*exchange.reply) : nullptr;
   if (failure == nullptr) throw NoScript("the request that fails is not answered as a failure");
-  look.words = words_of(*failure);
-  return look;
+  return {{"kind", "failure"},
+          {"request", at},
+          {"place", exchange.verb},
+          {"expected", "no failure"},
+          {"like", what_stays(*failure)}};
 }
 
-Look look_of_calls(Session const& session, Violation const& violation) {
+Json look_of_calls(Session const& session, Violation const& violation) {
   switch (violation.breach) {
     case Breach::failed:
     case Breach::no_answer: {
@@ -79,56 +77,52 @@ Look look_of_calls(Session const& session, Violation const& violation) {
       return look_of_failure(session, "load");
     case Breach::damage_unnoticed:
     case Breach::damage_misjudged:
-      return {.kind = Look::Kind::no_failure,
-              .at = last_request(session, "load"),
-              .place = "load",
-              .expected = "an error of type damaged_checkpoint"};
+      return {{"kind", "no_failure"},
+              {"request", last_request(session, "load")},
+              {"place", "load"},
+              {"expected", "an error of type damaged_checkpoint"}};
     default:
       throw NoScript("no reply of the engine shows it by itself: " + message_of(violation));
   }
 }
 
-std::string digests_in(std::string_view kind, Violation const& violation, std::string_view name) {
+Json look_at_files(Session const& session, Violation const& violation) {
   auto const [checkpoint, pattern] = files_like(violation);
-  return fmt::format("{} = digests({}, {})", name,
-                     python::quoted(fmt::format("{}-{}", kind, checkpoint)),
-                     python::quoted(pattern));
-}
-
-Look look_at_files(Session const& session, Violation const& violation) {
-  Look look{.kind = Look::Kind::runs,
-            .at = session.exchanges.size() - 1,
-            .place = place_of(violation),
-            .reads_files = true};
   bool const closes = session.exchanges[*session.second - 1].verb == "close";
-  look.kept.push_back({.at = *session.second - (closes ? 2 : 1),
-                       .lines = {digests_in("checkpoint", violation, "expected")}});
-  look.lines = {digests_in("again", violation, "actual")};
-  return look;
+  std::size_t const first = *session.second - (closes ? 2 : 1);
+  std::size_t const last = session.exchanges.size() - 1;
+  auto const side = [&](std::size_t after, std::string const& name) {
+    return Json{
+        {"after", after}, {"look", "files"}, {"checkpoint", "$RUN/" + name}, {"pattern", pattern}};
+  };
+  return {{"kind", "runs"},
+          {"request", last},
+          {"place", place_of(violation)},
+          {"sides",
+           {{"expected", side(first, checkpoint)}, {"actual", side(last, "again-" + checkpoint)}}}};
 }
 
 }  // namespace
 
-Look look_of(Session const& session) {
+Json look_of(Session const& session) {
+  std::size_t const last = session.exchanges.size() - 1;
   if (session.violation) {
     Violation const& violation = *session.violation;
     if (violation.law == Law::determinism_digest)
-      return {.kind = Look::Kind::repeated,
-              .at = session.exchanges.size() - 1,
-              .place = "the same run"};
+      return {{"kind", "repeated"}, {"request", last}, {"place", "the same run"}};
     if (violation.breach == Breach::other_file_in_run) return look_at_files(session, violation);
     bool const of_state =
         about<Tensor>(violation) != nullptr || about<StepCount>(violation) != nullptr ||
         about<ScalingNumber>(violation) != nullptr || about<GroupSettings>(violation) != nullptr;
     return of_state ? look_at_state(session, violation) : look_of_calls(session, violation);
   }
-  Exchange const& last = session.exchanges.back();
-  if (!last.reply)
-    return {.kind = Look::Kind::no_answer,
-            .at = session.exchanges.size() - 1,
-            .place = last.verb,
-            .expected = "an answer"};
-  bool const broke_off = last.verb == "state" && last.reply->value("outcome", "") != "ok";
+  Exchange const& exchange = session.exchanges.back();
+  if (!exchange.reply)
+    return {{"kind", "no_answer"},
+            {"request", last},
+            {"place", exchange.verb},
+            {"expected", "an answer"}};
+  bool const broke_off = exchange.verb == "state" && exchange.reply->value("outcome", "") != "ok";
   return look_of_failure(session, broke_off ? "state" : "load");
 }
 

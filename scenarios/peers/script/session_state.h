@@ -8,6 +8,6 @@ namespace adamant::scenarios::script {
 
 /// REQUIRES: the violation is about something that a state shows.
 /// Errors: NoScript where none of the session's does.
-Look look_at_state(Session const& session, Violation const& violation);
+Json look_at_state(Session const& session, Violation const& violation);
 
 }  // namespace adamant::scenarios::script

@@ -142,6 +142,11 @@ def class_that_is_code(reply: Json) -> str:
     return json.dumps({**reply, "engine_class": found}) + "\n"
 
 
+def script_without_words(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({**reply, "script": []}) + "\n"
+
+
 def fewer_ranks(reply: Json) -> str:
     """The last one says nothing."""
     return json.dumps({**reply, "ranks": reply["ranks"][:-1]}) + "\n"

@@ -98,7 +98,7 @@ class Tried:
         replays = [f"replay: pytest '{self.test}' --adamant-replay {file}" for file in found]
         findings = [f"{shown(file)}{note}" for file, note in zip(found, compared, strict=True)]
         if any(file.with_suffix(".py").exists() for file in found):
-            remark = ""  # says why there is none
+            remark = ""  # says why there is none, and what is in its place
         parts = [answer.out.strip(), answer.complaints, *findings, remark, *replays]
         return "\n\n".join(part for part in parts if part)
 
@@ -171,10 +171,13 @@ def without_expectation(scenario: str) -> str:
 
 
 def shown(file: Path) -> str:
-    """Return a scenario that was found, and its script if it has one, to be read in a report."""
+    """Return a scenario that was found, and its script or session, to be read in a report."""
     text = re.sub(r"\A(?:#.*\n|\n)*", "", file.read_text())  # the report has said that
     parts = [f"minimised: {file}", text.rstrip()]
     script = file.with_suffix(".py")
-    if script.exists():
+    session = script.with_name(script.name + ".session.json")
+    if session.exists():
+        parts += ["", f"session: {session}"]
+    elif script.exists():
         parts += ["", f"script: {script}", script.read_text().rstrip()]
     return "\n".join(parts)

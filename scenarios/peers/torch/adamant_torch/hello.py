@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from pathlib import Path
@@ -21,6 +22,7 @@ SAME_BITS = [
     *("format", "template", "state_dict", "load_into", "async_save", "offload_policy"),
     *("reshard_after_forward", "accumulation", "optimizers"),
 ]
+SCRIPT = [sys.executable, "-m", "adamant_torch", "script"]
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 
 
@@ -189,5 +191,5 @@ def reply(kind: type[Engine]) -> Message:
         "asks": ["anew"],
         "notes": untried(kind),
         **({} if known is None else {"known": known}),
-        **({} if found is None else {"engine_class": found}),
+        **({} if found is None else {"engine_class": found, "script": SCRIPT}),
     }

@@ -110,8 +110,8 @@ def test_a_failure_shows_what_broke_minimised_and_how_to_repeat_it(
             "adamant: 1",
             "world: {shard: 1}",
             "expect: {violates: values.bitwise}",
-            "script: *two_steps.py",
-            "It starts COMMAND, *",
+            "session: *two_steps.py.session.json",
+            "--script: *two_steps.py.session.json: a recorded session of *",
             "replay: pytest 'test_engine.py::test_folder' --adamant-replay *two_steps.yaml",
         ]
     )

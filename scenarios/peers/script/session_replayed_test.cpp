@@ -1,12 +1,9 @@
-// Sessions as the reader of a bug report plays them: with the engine that has a defect, and with
-// one that has none. Engines in Python are started by ADAMANT_PYTHON or python3.
-#include "scenarios/peers/script/session_script.h"
-
+// Recorded sessions as the reader of a bug report plays them: with the engine that has a defect,
+// and with one that has none. Engines in Python are started by ADAMANT_PYTHON or python3.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -14,14 +11,14 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
-#include <sstream>
 #include <string>
+#include <utility>
 
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/testing/processes.h"
-#include "scenarios/peers/script/script.h"
-#include "scenarios/runner/run.h"
+#include "scenarios/peers/script/kinds.h"
+#include "scenarios/peers/script/testing/read.h"
 #include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 
@@ -33,7 +30,13 @@ constexpr char const* hostile = "scenarios/peers/client/testing/hostile_engine.p
 constexpr char const* stub = "scenarios/peers/client/testing/stub_engine.py";
 constexpr char const* refusing = "scenarios/peers/script/testing/refusing_engine.py";
 constexpr char const* unsteady = "scenarios/peers/script/testing/unsteady_engine.py";
+constexpr char const* ignoring = "scenarios/program/testing/ignoring_engine.py";
 constexpr char const* defective = "scenarios/program/testing/defective_engine.py";
+
+// A session waits as long as its engine may take to say hello.
+constexpr PeerBounds bounds{.hello = std::chrono::seconds(20),
+                            .rank = std::chrono::seconds(1),
+                            .reply = std::chrono::seconds(2)};
 
 std::string command_of(std::string const& program) {
   return fmt::format("{} {}/{}", python_program(), ADAMANT_SOURCE_DIR, program);
@@ -60,30 +63,19 @@ Scenario scenario_of(SessionCase const& at) {
   return scenario;
 }
 
-struct Written {
-  std::string script;
+struct Recorded {
+  std::string session;
   std::string why_not;
 };
 
-/// A run that broke off is an error, as commands report it.
-RunResult result_of(Scenario const& scenario) {
+Recorded record(Scenario const& scenario) {
   try {
-    return run_scenario(scenario);
-  } catch (PeerError const& error) {
-    RunResult result;
-    result.reason = error.what();
-    return result;
-  }
-}
-
-Written write(Scenario const& scenario) {
-  RunResult const result = result_of(scenario);
-  Violation const* const violation =
-      result.violations.empty() ? nullptr : &result.violations.front();
-  try {
-    return {.script = write_session_script(scenario, result, violation), .why_not = ""};
+    WrittenScript written = script_of_run(scenario);
+    EXPECT_EQ(written.kind, ScriptKind::session);
+    EXPECT_EQ(written.why_session, "the engine names nothing that makes a script of it");
+    return {.session = std::move(written.text), .why_not = ""};
   } catch (NoScript const& reason) {
-    return {.script = "", .why_not = reason.what()};
+    return {.session = "", .why_not = reason.what()};
   }
 }
 
@@ -93,12 +85,13 @@ struct Played {
   bool left_nothing = false;
 };
 
-Played play(std::string const& script, std::string const& command = "") {
+Played play(std::string const& session, std::string const& command = "") {
   Scratch const scratch;
-  std::ofstream(scratch / "x.py") << script;
+  std::ofstream(scratch / "x.session.json") << session;
   std::filesystem::create_directory(scratch / "tmp");
   std::string const line =
-      fmt::format("TMPDIR={0}tmp {1} {0}x.py {2} 2>&1", (scratch / "").string(), python_program(),
+      fmt::format("TMPDIR={0}tmp {1} {2}/scenarios/peers/replay.py {0}x.session.json {3} 2>&1",
+                  (scratch / "").string(), python_program(), ADAMANT_SOURCE_DIR,
                   command.empty() ? "" : "'" + command + "'");
   std::FILE* const pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) return {};
@@ -112,39 +105,29 @@ Played play(std::string const& script, std::string const& command = "") {
   return ended;
 }
 
-/// Nobody reads more, or wider ones.
-void expect_readable(std::string const& script) {
-  std::istringstream in(script);
-  std::size_t lines = 0;
-  for (std::string line; std::getline(in, line); ++lines)
-    EXPECT_LE(line.size(), 120U) << line << "\n" << script;
-  EXPECT_LE(lines, script_lines_max) << script;
-}
-
-class SessionScript : public testing::TestWithParam<SessionCase> {
+class SessionReplayed : public testing::TestWithParam<SessionCase> {
  protected:
   void SetUp() override {
     if (!python_runs("import sys; assert sys.version_info >= (3, 10)"))
       GTEST_SKIP() << "there is no Python 3.10 in ADAMANT_PYTHON or python3";
     if (GetParam().needs_numpy && !has_numpy()) GTEST_SKIP() << "there is no NumPy";
-    set_peer_bounds({.rank = std::chrono::seconds(1), .reply = std::chrono::seconds(2)});
+    set_peer_bounds(bounds);
   }
   void TearDown() override { set_peer_bounds({}); }
 };
 
-TEST_P(SessionScript, ShowsTheDefectWithTheEngineThatHasIt) {
-  Written const written = write(scenario_of(GetParam()));
-  ASSERT_EQ(written.why_not, "");
-  expect_readable(written.script);
-  Played const shown = play(written.script);
-  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+TEST_P(SessionReplayed, ShowsTheDefectWithTheEngineThatHasIt) {
+  Recorded const recorded = record(scenario_of(GetParam()));
+  ASSERT_EQ(recorded.why_not, "");
+  Played const shown = play(recorded.session);
+  EXPECT_EQ(shown.status, 1) << shown.output << recorded.session;
   EXPECT_NE(shown.output.find(GetParam().actual), std::string::npos) << shown.output;
   EXPECT_TRUE(shown.left_nothing);
-  Played const right = play(written.script, command_of(GetParam().right));
-  EXPECT_EQ(right.status, 0) << right.output << written.script;
+  Played const right = play(recorded.session, command_of(GetParam().right));
+  EXPECT_EQ(right.status, 0) << right.output << recorded.session;
   EXPECT_EQ(right.output.find(GetParam().actual), std::string::npos) << right.output;
   EXPECT_TRUE(right.left_nothing);
-  Played const other = play(written.script, "exec false");
+  Played const other = play(recorded.session, "exec false");
   EXPECT_EQ(other.status, 2) << "what does not even start is another failure: " << other.output;
 }
 
@@ -157,11 +140,15 @@ std::string hostile_at(char const* how) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    OfA, SessionScript,
+    OfA, SessionReplayed,
     testing::Values(
         SessionCase{"Value", bug("no_bias_correction"), numpy,
                     "world: {shard: 2}\nparams: [{name: w, shape: [4, 3]}]\nprogram: [train: 2]\n",
                     "w[0]: actual   0x1.f"},
+        SessionCase{"Interval", ignoring, numpy,
+                    "engine: {name: torch, options: {order: any}}\nworld: {shard: 2}\n"
+                    "params: [{name: w, shape: [4, 3]}]\nprogram: [train: 2]\n",
+                    "w[0]: actual   0x1.ff"},
         SessionCase{"StepCounterAfterALoad", bug("stale_step"), numpy,
                     "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [train: 1, save: a, train: 1, load: a]\n",
@@ -207,6 +194,9 @@ INSTANTIATE_TEST_SUITE_P(
         SessionCase{"ValueAmongMany", bug("no_bias_correction"), numpy,
                     "world: {shard: 2}\nparams: [{name: w, shape: [30, 4]}]\nprogram: [train: 1]\n",
                     "w[0]: actual   0x1.f"},
+        SessionCase{"ValueAmongThousands", bug("no_bias_correction"), numpy,
+                    "world: {shard: 1}\nparams: [{name: w, shape: [2000]}]\nprogram: [train: 1]\n",
+                    "w[0]: actual   0x1.ff52ae0"},
         SessionCase{
             "ValueAfterManySteps", bug("scale_of_own_rows"), numpy,
             "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprecision: {exp_avg: fp8}\n"
@@ -255,30 +245,29 @@ INSTANTIATE_TEST_SUITE_P(
 // Names of files have the number of a process in them, so what is printed is never the same.
 TEST(SessionOfFiles, ShowsThatTwoRunsWriteOthers) {
   if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
-  Written const written =
-      write(scenario_of({.name = "",
-                         .defective = bug("saves_count_processes"),
-                         .right = "",
-                         .text = "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
-                                 "program: [train: 1, save: a, train: 1]\nagain: [{}]\n",
-                         .actual = ""}));
-  ASSERT_EQ(written.why_not, "");
-  Played const shown = play(written.script);
-  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
-  EXPECT_NE(written.script.find("The second run is the first one with `again: {}`."),
-            std::string::npos)
-      << written.script;
+  Recorded const recorded =
+      record(scenario_of({.name = "",
+                          .defective = bug("saves_count_processes"),
+                          .right = "",
+                          .text = "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+                                  "program: [train: 1, save: a, train: 1]\nagain: [{}]\n",
+                          .actual = ""}));
+  ASSERT_EQ(recorded.why_not, "");
+  Played const shown = play(recorded.session);
+  EXPECT_EQ(shown.status, 1) << shown.output << recorded.session;
+  EXPECT_NE(recorded.session.find("\"second_run\": \"again: {}\""), std::string::npos)
+      << recorded.session;
   EXPECT_NE(shown.output.find("files of a: actual   {'rank-0-of-2."), std::string::npos)
       << shown.output;
-  Played const right = play(written.script, command_of(numpy));
+  Played const right = play(recorded.session, command_of(numpy));
   EXPECT_EQ(right.status, 0) << right.output;
 }
 
-/// A fault, and the call that does its damage in a script.
+/// A fault, and what its damage is called in a session.
 struct DamageDone {
   char const* name;
   char const* fault;
-  char const* call;
+  char const* then;
 };
 
 std::ostream& operator<<(std::ostream& out, DamageDone const& at) {
@@ -298,27 +287,71 @@ TEST_P(SessionWithDamage, DoesItAgain) {
       "world: {{shard: 1}}\nparams: [{{name: w, shape: [2]}}]\n"
       "program: [save: a, train: 1, save: a, load: a]\nfaults: [{{at: load, {}}}]\n",
       GetParam().fault);
-  Written const written = write(scenario_of(
+  Recorded const recorded = record(scenario_of(
       {.name = "", .defective = numpy, .right = "", .text = text.c_str(), .actual = ""}));
-  ASSERT_EQ(written.why_not, "");
-  Played const shown = play(written.script);
-  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+  ASSERT_EQ(recorded.why_not, "");
+  Played const shown = play(recorded.session);
+  EXPECT_EQ(shown.status, 1) << shown.output << recorded.session;
   EXPECT_NE(shown.output.find("damaged_checkpoint"), std::string::npos) << shown.output;
-  auto const call = written.script.find(GetParam().call);
-  ASSERT_NE(call, std::string::npos) << written.script;
-  std::string without = written.script;
-  without.insert(call, "# ");
+  auto const then = recorded.session.find(fmt::format("{{\"then\":\"{}\"", GetParam().then));
+  ASSERT_NE(then, std::string::npos) << recorded.session;
+  std::string without = recorded.session;
+  without.replace(without.rfind("\"damage\"", then), 8, "\"undone\"");
   Played const whole = play(without);
   EXPECT_EQ(whole.status, 0) << whole.output << without;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     By, SessionWithDamage,
-    testing::Values(DamageDone{"Flip", "file: 1, byte: 200, then: flip_byte", "flip(here"},
-                    DamageDone{"Truncation", "file: 1, byte: 30, then: truncate", "os.truncate("},
-                    DamageDone{"Removal", "file: 1, then: remove_file", "os.remove("},
-                    DamageDone{"StaleFile", "file: 0, then: stale_file", "shutil.copy("}),
+    testing::Values(DamageDone{"Flip", "file: 1, byte: 200, then: flip_byte", "flip_byte"},
+                    DamageDone{"Truncation", "file: 1, byte: 30, then: truncate", "truncate"},
+                    DamageDone{"Removal", "file: 1, then: remove_file", "remove_file"},
+                    DamageDone{"StaleFile", "file: 0, then: stale_file", "stale_file"}),
     testing::PrintToStringParamName());
+
+// An engine need not show a moment that was not made yet.
+TEST(SessionOfAMoment, CountsOneThatIsNotThereAsZeros) {
+  if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  Recorded const recorded = record(scenario_of(
+      {.name = "",
+       .defective = bug("shard_as_whole"),
+       .right = "",
+       .text = "world: {shard: 2}\nparams: [{name: w, shape: [4]}]\n"
+               "program: [train: 1, save: a, train: 1, load: {from: a, world: {shard: 1}}]\n",
+       .actual = ""}));
+  ASSERT_EQ(recorded.why_not, "");
+  std::string const shown = "\"of\":\"local/w/exp_avg\"";
+  std::string missing = recorded.session;
+  auto const at = missing.find(shown);
+  ASSERT_NE(at, std::string::npos) << missing;
+  missing.replace(at, shown.size(), "\"of\":\"local/w/nothing\"");
+  Played const played = play(missing);
+  EXPECT_EQ(played.status, 1) << played.output;
+  EXPECT_NE(played.output.find(": actual   0x0.0p+0 = 0.0\n"), std::string::npos) << played.output;
+  std::string const allowed = ",\"may_be_missing\":true";
+  auto const said = missing.find(allowed);
+  ASSERT_NE(said, std::string::npos) << missing;
+  EXPECT_EQ(play(missing.erase(said, allowed.size())).status, 2);
+}
+
+// Each has an engine that fails at the same request, and in another way.
+TEST(SessionOfAFailure, IsNoneOfAnother) {
+  if (!python_runs("import sys; assert sys.version_info >= (3, 10)")) GTEST_SKIP();
+  set_peer_bounds(bounds);
+  for (auto const& [defective, other] : {std::pair("one_error step", "one_died step"),
+                                         std::pair("one_died step", "one_error step")}) {
+    Recorded const recorded = record(scenario_of(
+        {.name = "",
+         .defective = hostile_at(defective),
+         .right = "",
+         .text = "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+         .actual = ""}));
+    ASSERT_EQ(recorded.why_not, "");
+    Played const played = play(recorded.session, command_of(hostile_at(other)));
+    EXPECT_EQ(played.status, 2) << played.output << recorded.session;
+  }
+  set_peer_bounds({});
+}
 
 TEST(SessionOfADeafEngine, LeavesNoProcess) {
   if (!python_runs("import sys; assert sys.version_info >= (3, 10)"))
@@ -326,17 +359,18 @@ TEST(SessionOfADeafEngine, LeavesNoProcess) {
   auto const file =
       std::filesystem::temp_directory_path() / fmt::format("adamant-deaf-{}", ::getpid());
   setenv("DEAF", file.c_str(), 1);
-  set_peer_bounds({.rank = std::chrono::seconds(1), .reply = std::chrono::seconds(2)});
-  Written const written = write(scenario_of({.name = "",
-                                             .defective = hostile_at("deaf step"),
-                                             .right = "",
-                                             .text = "world: {shard: 1}\nparams: [{name: w, shape: "
-                                                     "[2]}]\nprogram: [step]\n",
-                                             .actual = ""}));
+  set_peer_bounds(bounds);
+  Recorded const recorded =
+      record(scenario_of({.name = "",
+                          .defective = hostile_at("deaf step"),
+                          .right = "",
+                          .text = "world: {shard: 1}\nparams: [{name: w, shape: "
+                                  "[2]}]\nprogram: [step]\n",
+                          .actual = ""}));
   set_peer_bounds({});
-  ASSERT_EQ(written.why_not, "");
+  ASSERT_EQ(recorded.why_not, "");
   std::filesystem::remove(file);  // of the run that was recorded
-  EXPECT_EQ(play(written.script).status, 1) << written.script;
+  EXPECT_EQ(play(recorded.session).status, 1) << recorded.session;
   unsetenv("DEAF");
   std::ifstream deaf(file);
   int count = 0;
@@ -345,7 +379,7 @@ TEST(SessionOfADeafEngine, LeavesNoProcess) {
   std::filesystem::remove(file);
 }
 
-TEST(SessionScriptReasons, AreThatItDoesNotFailOnceMoreOrHasTooManyNumbers) {
+TEST(SessionReasons, AreThatItDoesNotFailOnceMore) {
   if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
   Scenario scenario = scenario_of(
       {.name = "",
@@ -357,19 +391,11 @@ TEST(SessionScriptReasons, AreThatItDoesNotFailOnceMoreOrHasTooManyNumbers) {
   ASSERT_FALSE(result.violations.empty());
   scenario.engine.name = "exec:" + command_of(numpy);
   try {
-    write_session_script(scenario, result, &result.violations.front());
+    write_any_script(scenario, result, &result.violations.front());
     ADD_FAILURE() << "the engine has no defect now";
   } catch (NoScript const& reason) {
     EXPECT_STREQ(reason.what(), "the scenario did not fail in this way once more");
   }
-  Written const many = write(scenario_of(
-      {.name = "",
-       .defective = bug("no_bias_correction"),
-       .right = "",
-       .text = "world: {shard: 1}\nparams: [{name: w, shape: [2000]}]\nprogram: [train: 1]\n",
-       .actual = ""}));
-  EXPECT_NE(many.why_not.find("4000 initial values and gradients are too many"), std::string::npos)
-      << many.why_not;
 }
 
 }  // namespace
