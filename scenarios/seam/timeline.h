@@ -45,13 +45,13 @@ struct TimelineEvent {
   std::string name = "";
   int operation = -1;  // index of the program's entry
   std::uint64_t bytes = 0;
-  std::vector<int> after = {};  // earlier events: who enqueued it, what it waited for
+  std::vector<int> after = {};  // events: who enqueued it, what it waited for
   int meeting = -1;             // the members of one collective have one number
   bool unfinished = false;      // when the run ended
   friend bool operator==(TimelineEvent const&, TimelineEvent const&) = default;
 };
 
-/// Invariant: what an event comes after stands before it.
+/// Events stand in the order in which they begin. So a wait may stand before what it waits for.
 struct Timeline {
   std::vector<Track> tracks;
   std::vector<TimelineEvent> events;

@@ -43,11 +43,10 @@ Json to_json(TimelineEvent const& event) {
                       event.meeting, event.unfinished});
 }
 
-/// The one behind those that are there.
-TimelineEvent event_from(Json const& json, Timeline const& there) {
+TimelineEvent event_from(Json const& json, std::size_t tracks, std::size_t events) {
   TimelineEvent event{.kind = kind_in(json.at(0), TimelineEvent::Kind::violation),
-                      .track = number_in(json.at(1), 0, there.tracks.size()),
-                      .copy_engine = number_in(json.at(2), -1, there.tracks.size()),
+                      .track = number_in(json.at(1), 0, tracks),
+                      .copy_engine = number_in(json.at(2), -1, tracks),
                       .begin_ns = json.at(3),
                       .end_ns = json.at(4),
                       .name = json.at(5),
@@ -55,8 +54,7 @@ TimelineEvent event_from(Json const& json, Timeline const& there) {
                       .bytes = json.at(7),
                       .meeting = json.at(9),
                       .unfinished = json.at(10)};
-  for (Json const& before : json.at(8))
-    event.after.push_back(number_in(before, 0, there.events.size()));
+  for (Json const& before : json.at(8)) event.after.push_back(number_in(before, 0, events));
   return event;
 }
 
@@ -85,8 +83,9 @@ Json timeline_to_json(RunResult const& result) {
 void add_timeline(RunResult& result, Json const& json) {
   Timeline& timeline = result.timeline;
   for (Json const& track : json.at("tracks")) timeline.tracks.push_back(track_from(track));
-  for (Json const& event : json.at("events"))
-    timeline.events.push_back(event_from(event, timeline));
+  Json const& events = json.at("events");
+  for (Json const& event : events)
+    timeline.events.push_back(event_from(event, timeline.tracks.size(), events.size()));
   std::size_t next = 0;
   visit_marks(result, [&](int& event) {
     event = number_in(json.at("marks").at(next++), -1, timeline.events.size());

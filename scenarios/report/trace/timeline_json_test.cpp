@@ -53,9 +53,11 @@ TEST(TimelineJson, RefusesNumbersOfWhatIsNotThere) {
   Json const none = Json::array();
   Json const good = event(0, -1, none);
   EXPECT_NO_THROW(read(Json::array({good, event(0, 0, Json::array({0}))}), 1));
+  EXPECT_NO_THROW(read(Json::array({event(0, -1, Json::array({1})), good}), 1))
+      << "a wait begins before what it waits for";
   for (Json const& wrong :
        {event(1, -1, none), event(-1, -1, none), event(0, 1, none), event(0, -2, none),
-        event(0, -1, Json::array({1})), event(0, -1, Json::array({-1}))})
+        event(0, -1, Json::array({2})), event(0, -1, Json::array({-1}))})
     EXPECT_THROW(read(Json::array({good, wrong}), 1), std::invalid_argument) << wrong;
   for (int const mark : {-2, 1})
     EXPECT_THROW(read(Json::array({good}), mark), std::invalid_argument) << mark;
