@@ -336,7 +336,8 @@ TEST(SessionOfAMoment, CountsOneThatIsNotThereAsZeros) {
 
 // Each has an engine that fails at the same request, and in another way.
 TEST(SessionOfAFailure, IsNoneOfAnother) {
-  if (!python_runs("import sys; assert sys.version_info >= (3, 10)")) GTEST_SKIP();
+  if (!python_runs("import sys; assert sys.version_info >= (3, 10)"))
+    GTEST_SKIP() << "there is no Python 3.10 in ADAMANT_PYTHON or python3";
   set_peer_bounds(bounds);
   for (auto const& [defective, other] : {std::pair("one_error step", "one_died step"),
                                          std::pair("one_died step", "one_error step")}) {
