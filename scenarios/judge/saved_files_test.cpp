@@ -270,6 +270,17 @@ TEST(SavedFiles, ScalesAreOfTheRankThatWroteThem) {
   EXPECT_EQ(together.scales, (Values{2, 3}));
 }
 
+TEST(SavedFiles, ABoxWithoutElementsIsNoPartOfAShardThatHasSome) {
+  std::vector<SavedBox> const raw = {{.shape = {0}, .offsets = {6}, .values = {}},
+                                     {.shape = {3}, .offsets = {1}, .values = {1, 2, 3}},
+                                     {.shape = {0}, .offsets = {6}, .values = {}, .rank = 1}};
+  std::vector<SavedBox> const scale = {{.shape = {1}, .offsets = {0}, .values = {2}},
+                                       {.shape = {1}, .offsets = {0}, .values = {3}, .rank = 1}};
+  SavedScales const together = put_together(SavedTensor{.raw = &raw, .scale = &scale}, {6});
+  using Shards = std::vector<std::vector<ElementRange>>;
+  EXPECT_EQ(together.shards, (Shards{{{1, 4}}, {{6, 6}}}));
+}
+
 TEST(SavedFiles, AManifestSaysTheStepsOfTheCounterThatIsKept) {
   std::string const manifest = R"({"body":{"parameter_steps":{"w":3},"numbers":{},"groups":[
       {"name":"","step":5,"mode":"adam","lr":1,"betas":[0,0],"eps":0,"weight_decay":0,

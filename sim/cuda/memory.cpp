@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <utility>
 
+#include "sim/cuda/poison.h"
 #include "sim/cuda/region.h"
 #include "sim/world/assert.h"
 
@@ -13,7 +13,6 @@ namespace adamant::sim {
 namespace {
 
 constexpr std::uint64_t alignment = 512;
-constexpr int poison_byte = 0xFF;  // a NaN in every floating-point format of CUDA
 // Blocks from here on are used again whenever that is legal, so that a long run stays in memory.
 constexpr std::uint64_t large_bytes = 1 << 20;
 constexpr std::size_t reuse_candidates_max = 3;
@@ -24,54 +23,6 @@ constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t slots_kept_max = 64;
 constexpr std::size_t formers_max = 1024;
 constexpr std::size_t allocations_kept_max = 32'768;
-
-// Of still larger blocks only so much at each end is poisoned, and the rest not committed.
-constexpr std::uint64_t committed_whole_bytes_max = 512ULL << 20;
-constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
-// In unchecked worlds, whose time is that of moving memory, one cache line of so many bytes is
-// enough for a stale read to show in the values of blocks from here on.
-constexpr std::uint64_t lines_from_bytes = 64 << 10;
-constexpr std::uint64_t line_bytes = 64;
-constexpr std::uint64_t line_distance_bytes = 1 << 10;
-
-// From here on other threads help: most of the time goes into pages that are touched first. Shares
-// end where large pages do: of two threads that touch one page first each is given a page of zeros
-// by the host, and one of these is thrown away.
-constexpr std::uint64_t shared_bytes_min = 8 << 20;
-constexpr std::uint64_t share_bytes = 2 << 20;
-
-void poison_all(std::uint64_t begin, std::uint64_t end) {
-  std::memset(region_address(begin), poison_byte, end - begin);
-}
-
-// The lines of the block that `origin` begins, which are those in [begin, end).
-void poison_lines(std::uint64_t origin, std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t const before = (begin - origin + line_distance_bytes - 1) / line_distance_bytes;
-  for (std::uint64_t at = origin + before * line_distance_bytes; at + line_bytes <= end;
-       at += line_distance_bytes)
-    poison_all(at, at + line_bytes);
-}
-
-void poison_whole(World& world, std::uint64_t begin, std::uint64_t bytes) {
-  bool const lines = bytes >= lines_from_bytes && !world.options().checked;
-  std::uint64_t const end = begin + bytes;
-  auto const fill = [&](std::uint64_t first, std::uint64_t last) {
-    lines ? poison_lines(begin, first, last) : poison_all(first, last);
-  };
-  if (bytes < shared_bytes_min) return fill(begin, end);
-  std::uint64_t const before = begin / share_bytes;
-  world.crew().share((end - 1) / share_bytes - before + 1, [&](std::size_t share, std::size_t) {
-    std::uint64_t const at = (before + share) * share_bytes;
-    fill(std::max(begin, at), std::min(end, at + share_bytes));
-  });
-}
-
-void poison(World& world, std::uint64_t begin, std::uint64_t bytes) {
-  if (bytes <= committed_whole_bytes_max) return poison_whole(world, begin, bytes);
-  Region::discard(begin, begin + bytes);
-  poison_all(begin, begin + poisoned_end_bytes);
-  poison_all(begin + bytes - poisoned_end_bytes, begin + bytes);
-}
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;

@@ -2,7 +2,6 @@
 // used again.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <fstream>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "sim/sim.h"
@@ -58,53 +56,6 @@ std::vector<std::uintptr_t> addresses(std::uint64_t seed) {
       },
       seeded(seed));
   return result;
-}
-
-long pages_touched_first() {
-  rusage usage{};
-  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
-  return usage.ru_minflt;
-}
-
-/// Pages that this process has in memory: large ones of 2 MiB, and others of 4 KiB.
-struct Resident {
-  long large = 0;
-  long small = 0;
-};
-
-Resident resident() {
-  long all_kib = 0;
-  long large_kib = 0;
-  std::ifstream rollup("/proc/self/smaps_rollup");
-  for (std::string word; rollup >> word;) {
-    if (word == "Rss:") rollup >> all_kib;
-    if (word == "AnonHugePages:") rollup >> large_kib;
-  }
-  return {.large = large_kib / 2048, .small = (all_kib - large_kib) / 4};
-}
-
-/// How many pages more a large block is given than it keeps.
-long pages_taken_back() {
-  long more = 0;
-  run(1, [&](int) {
-    void* block = nullptr;
-    Resident const kept = resident();
-    long const given = pages_touched_first();
-    EXPECT_EQ(cudaMalloc(&block, 256 << 20), cudaSuccess);
-    Resident const keeps = resident();
-    more = pages_touched_first() - given - (keeps.large - kept.large) - (keeps.small - kept.small);
-  });
-  return more;
-}
-
-// Of two threads that touch a page first the host gives one to each, and takes one back. What else
-// the host does with pages meanwhile differs from run to run.
-TEST(Memory, NoTwoThreadsFillOnePage) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "there is one thread alone";
-  constexpr long few = 32;  // of 128 large ones
-  long least = pages_taken_back();
-  for (int i = 0; i < 4 && least > few; ++i) least = std::min(least, pages_taken_back());
-  EXPECT_LE(least, few);
 }
 
 TEST(Memory, ALongRunGoesOnWithTheBlocksThatItHas) {

@@ -124,6 +124,44 @@ TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
   EXPECT_GT(polls, 0);  // who comes first cannot be done at once
 }
 
+TEST(NcclCommunicator, FinalizesOnceWithAllOthers) {
+  int came = 0;
+  Report const report = run_ranks(3, [&](Rank& rank) {
+    ++came;
+    EXPECT_EQ(ncclCommFinalize(rank.comm), ncclSuccess);
+    EXPECT_EQ(came, 3);
+    EXPECT_EQ(ncclCommFinalize(rank.comm), ncclInvalidArgument);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);  // Rank destroys it
+}
+
+// As NCCL does, which tells whoever uses a communicator before its last call is over.
+TEST(NcclCommunicator, IsNotDestroyedBeforeItsFarewellIsOver) {
+  ncclUniqueId id;
+  Report const report = run(2, [&](int rank) {
+    if (rank == 0) {
+      EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    }
+    barrier();
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    ncclComm_t comm = nullptr;
+    ncclResult_t state = ncclCommInitRankConfig(&comm, 2, id, rank, &config);
+    while (state == ncclInProgress) ncclCommGetAsyncError(comm, &state);
+    if (rank == 1) barrier();
+    EXPECT_EQ(ncclCommFinalize(comm), ncclInProgress);
+    if (rank == 0) {
+      EXPECT_EQ(ncclCommDestroy(comm), ncclInvalidArgument);
+      barrier();
+    }
+    do ncclCommGetAsyncError(comm, &state);
+    while (state == ncclInProgress);
+    EXPECT_EQ(state, ncclSuccess);
+    EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
 /// Whether who splits first came back before the other one came.
 bool comes_back_from_a_split(int parent_blocks, int const* child_blocks) {
   ncclUniqueId id;

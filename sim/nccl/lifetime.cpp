@@ -113,10 +113,18 @@ void judge_graphs(Runtime& runtime, ncclComm const& member, char const* function
   runtime.world.add_violation(std::move(violation));
 }
 
+// Whether a farewell that did not wait goes on.
+bool is_leaving(ncclComm const& member) {
+  bool const waits_for_others = member.outstanding > 0 || !others_came(member);
+  return member.finalized && !member.blocking && waits_for_others;
+}
+
 ncclResult_t destroy(Runtime& runtime, ncclComm& member) {
+  if (is_leaving(member))
+    return refuse(ncclInvalidArgument,
+                  "ncclCommFinalize goes on: ask ncclCommGetAsyncError until it is over");
   judge_graphs(runtime, member, "ncclCommDestroy");
-  ncclResult_t error = ncclSuccess;
-  if (!member.finalized) error = leave_together(runtime, member, "ncclCommDestroy");
+  ncclResult_t const error = leave_together(runtime, member, "ncclCommDestroy");
   member.destroyed_by = record_call(runtime, OperationKind::host, "ncclCommDestroy");
   return error;
 }
@@ -141,9 +149,7 @@ bool waits_in_vain(ncclComm const& member) {
 ncclResult_t async_error(Runtime& runtime, ncclComm& member) {
   if (!member.known) return finish_creation(runtime, member);
   if (waits_in_vain(member)) return ncclRemoteError;
-  bool const leaves = member.finalized && !member.blocking;
-  if (!leaves || (member.outstanding == 0 && others_came(member))) return ncclSuccess;
-  return poll(runtime);
+  return is_leaving(member) ? poll(runtime) : ncclSuccess;
 }
 
 template <typename Read>

@@ -67,6 +67,34 @@ TEST_F(Judge, NamesTheBufferThatWasMeantBesideTheOneThatCameAfterIt) {
   EXPECT_NE(stale.find("; before it, first (allocation"), std::string::npos) << stale;
 }
 
+// What was freed is forgotten when somebody else has its place, were it only a part of that.
+TEST_F(Judge, BehindASmallOwnerNobodyIsNamedWhoHadMore) {
+  int placed = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Report const report = run(
+        1,
+        [&](int) {
+          float* large = nullptr;
+          float* small = nullptr;
+          cudaMalloc(&large, 4608);
+          name_buffer(large, "large");
+          cudaFree(large);
+          cudaMalloc(&small, 4096);
+          name_buffer(small, "small");
+          if (small == large) ++placed;
+          if (small == large) fill<<<1, 1>>>(small + 1024, 1, 1.0F);
+          finish();
+          cudaFree(small);
+        },
+        random_options(seed));
+    for (Violation const& violation : report.violations) {
+      EXPECT_EQ(violation.law, Law::access_bounds) << violation.message;
+      EXPECT_EQ(violation.message.find("large"), std::string::npos) << violation.message;
+    }
+  }
+  EXPECT_GT(placed, 0);
+}
+
 TEST_F(Judge, FindsAFreeThatDoesNotWaitForAFinishedKernel) {
   judge(
       [](bool right) {
