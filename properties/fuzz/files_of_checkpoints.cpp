@@ -1,7 +1,8 @@
-#include <algorithm>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "properties/fuzz/readers.h"
 #include "properties/fuzz/room.h"
@@ -33,12 +34,13 @@ class MemoryFile final : public real::InputFile {
 void compare(real::SafetensorsHeader const& header, Bytes file) {
   auto const boxes = scenarios::boxes_in(file);
   require(boxes.size() == header.parts.size(), "engine and judge count other tensors");
+  std::map<std::string_view, scenarios::SavedBox const*> by_key;
+  for (auto const& [key, box] : boxes) by_key.emplace(key, &box);
   for (real::SavedPart const& part : header.parts) {
-    auto const box =
-        std::ranges::find_if(boxes, [&](auto const& each) { return each.first == part.key; });
-    require(box != boxes.end(), "the judge lacks the tensor " + part.key);
-    require(box->second.shape == part.shape, "another shape for the judge: " + part.key);
-    require(box->second.offsets == part.offsets, "another place for the judge: " + part.key);
+    auto const found = by_key.find(part.key);
+    require(found != by_key.end(), "the judge lacks the tensor " + part.key);
+    require(found->second->shape == part.shape, "another shape for the judge: " + part.key);
+    require(found->second->offsets == part.offsets, "another place for the judge: " + part.key);
   }
 }
 
