@@ -1,5 +1,5 @@
-// Writes what the tables make of the schemas in the directory that is named, `adamant_schema
-// scenarios`: schema.json whole, and its parts of engine.schema.json. Tests hold the files to them.
+// Writes what is made of the tables into the directory that is named, `adamant_schema scenarios`:
+// schema.json and KEYS.md whole, and its parts of engine.schema.json. Tests hold the files to them.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -7,6 +7,7 @@
 
 #include "scenarios/language/schema/engine_parts.h"
 #include "scenarios/language/schema/text.h"
+#include "scenarios/language/yaml/help.h"
 
 namespace {
 
@@ -33,6 +34,7 @@ void write_schemas(fs::path const& directory) {
     text = with_part(std::move(text), part.place, part.json);
   write(engine, text);
   write(directory / "schema.json", text_of(scenario_schema()));
+  write(directory / "KEYS.md", key_page());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <span>
@@ -59,14 +60,70 @@ void add_help_on_identifier(std::string_view word, std::vector<HelpEntry>& entri
                            .example = fmt::format(fmt::runtime(kind.example), word)});
 }
 
+/// A place as errors name it: the key, and the map that it stands in.
+struct Place {
+  std::string_view map;
+  std::string_view key;
+};
+Place place_of(std::string_view path) {
+  auto const last_of = [](std::string_view names) { return names.substr(names.rfind('.') + 1); };
+  std::string_view const key = last_of(path);
+  std::string_view map =
+      last_of(path.substr(0, path.size() - std::min(path.size(), key.size() + 1)));
+  map = map.substr(0, map.find('['));
+  if (map == "params") map = map_name<Param>.name;  // lists are called after what they hold
+  if (map == "faults") map = map_name<Fault>.name;
+  return {.map = map, .key = key};
+}
+
+void add_help_on_place(Place const& place, std::vector<HelpEntry>& entries) {
+  for_each_map([&]<typename T>() {
+    if (map_name<T>.name != place.map) return;
+    for_each_key<T>([&](auto const& row) {
+      if (row.key == place.key) entries.push_back(entry_of<T>(row));
+    });
+  });
+}
+
+/// What stands between the bars of a table.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (char const letter : text)
+    escaped += letter == '|' ? std::string("\\|") : std::string{letter};
+  return escaped;
+}
+
+void add_table(std::string& page, std::string_view title, std::span<HelpEntry const> entries) {
+  page += fmt::format("\n## {}\n\n| | meaning | values | default |\n|---|---|---|---|\n", title);
+  for (HelpEntry const& entry : entries)
+    page += fmt::format("| `{}` | {} | {} | {} |\n", entry.word, cell(entry.meaning),
+                        cell(entry.values), cell(entry.default_value));
+}
+
 }  // namespace
 
 std::vector<HelpEntry> help_on(std::string_view word) {
   std::vector<HelpEntry> entries;
   for_each_map([&]<typename T>() { add_help<T>(word, entries); });
-  add_help_on_verb<Action>(word, entries);
+  for (HelpEntry const& verb : help_on_verbs<Action>())
+    if (verb.word == word) entries.push_back(verb);
   add_help_on_identifier(word, entries);
+  if (entries.empty()) add_help_on_place(place_of(word), entries);
   return entries;
+}
+
+std::string key_page() {
+  std::string page =
+      "# Every key\n\nMade from the tables of the language (`language/table.h`, `recipe_table.h`, "
+      "`verbs.h`) by `adamant_schema scenarios`.\n`adamant help KEY` says the same, with an "
+      "example.\n";
+  for_each_map([&]<typename T>() {
+    std::vector<HelpEntry> entries;
+    for_each_key<T>([&](auto const& row) { entries.push_back(entry_of<T>(row)); });
+    add_table(page, map_name<T>.name, entries);
+  });
+  add_table(page, "operations of `program`", help_on_verbs<Action>());
+  return page;
 }
 
 std::vector<std::string_view> words_with_help() {

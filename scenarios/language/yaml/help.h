@@ -24,7 +24,8 @@ struct HelpEntry {
 };
 
 /// All that is called `word`: keys and those that take it as a value, operations, laws and
-/// warnings, reasons of refusals, in this order; empty where nothing is.
+/// warnings, reasons of refusals, in this order; empty where nothing is. Of a place as errors name
+/// it, `program[1].set.lr`, it is the key in that map.
 std::vector<HelpEntry> help_on(std::string_view word);
 
 /// Every word that there is help on, each once.
@@ -32,6 +33,9 @@ std::vector<std::string_view> words_with_help();
 
 /// As `adamant help` prints it.
 std::string text_of(HelpEntry const& entry);
+
+/// All keys and operations as tables in Markdown: scenarios/KEYS.md.
+std::string key_page();
 
 // ---- keys ---------------------------------------------------------------------------------------
 
@@ -69,17 +73,22 @@ std::span<std::string_view const> words_taken(kinds::Words<Enum>) {
   return words_of<Enum>;
 }
 
+template <typename T, typename Row>
+HelpEntry entry_of(Row const& row) {
+  return {.word = std::string(row.key),
+          .where = "a key of " + std::string(map_name<T>.name),
+          .meaning = std::string(row.about.meaning),
+          .values = values_of(row.kind),
+          .default_value = default_of<T>(row),
+          .example = example_line<T>(row)};
+}
+
 /// What T's table says of the key `word`, if it has it, and of those that take it as a value.
 template <typename T>
 void add_help(std::string_view word, std::vector<HelpEntry>& entries) {
   for_each_key<T>([&](auto const& row) {
-    if (row.key != word && std::ranges::count(words_taken(row.kind), word) == 0) return;
-    entries.push_back({.word = std::string(row.key),
-                       .where = "a key of " + std::string(map_name<T>.name),
-                       .meaning = std::string(row.about.meaning),
-                       .values = values_of(row.kind),
-                       .default_value = default_of<T>(row),
-                       .example = example_line<T>(row)});
+    if (row.key == word || std::ranges::count(words_taken(row.kind), word) > 0)
+      entries.push_back(entry_of<T>(row));
   });
 }
 
@@ -121,21 +130,22 @@ Struct example_of_verb(OneValue<Place, Kind> const& one) {
   return action;
 }
 
-/// What the table of verbs says of `word`, if it is one.
+/// What the table of verbs says, in its order.
 template <typename AnyAction>
-void add_help_on_verb(std::string_view word, std::vector<HelpEntry>& entries) {
+std::vector<HelpEntry> help_on_verbs() {
+  std::vector<HelpEntry> entries;
   for_each_verb<AnyAction>([&](auto const& verb) {
-    if (verb.word != word) return;
     using Struct = typename std::remove_cvref_t<decltype(verb)>::Action;
     std::string const example = write_action(AnyAction(example_of_verb<Struct>(verb.argument)));
-    bool const bare = example == word;
-    entries.push_back({.word = std::string(word),
+    bool const bare = example == verb.word;
+    entries.push_back({.word = std::string(verb.word),
                        .where = "an operation",
                        .meaning = std::string(verb.meaning),
                        .values = values_of_argument<Struct>(verb.argument),
                        .default_value = "",
                        .example = "program: [" + (bare ? example : "{" + example + "}") + "]"});
   });
+  return entries;
 }
 
 }  // namespace adamant::scenarios

@@ -70,6 +70,20 @@ TEST(Help, KnowsAllThatHasOneName) {
   EXPECT_TRUE(help_on("colour").empty());
 }
 
+TEST(Help, OfAPlaceThatAnErrorNamesIsThatOfTheKeyThere) {
+  auto const found = [](std::string_view place) {
+    auto const entries = help_on(place);
+    return entries.size() == 1 ? entries.front().word + ", " + entries.front().where : "";
+  };
+  EXPECT_EQ(found("optimizer.clip"), "clip, a key of optimizer");
+  EXPECT_EQ(found("program[3].set.clip"), "clip, a key of set");
+  EXPECT_EQ(found("params[0].shape"), "shape, a key of param");
+  EXPECT_EQ(found("params[0].precision.main"), "main, a key of precision");
+  EXPECT_EQ(found("optimizer.shape"), "");
+  EXPECT_EQ(found("optimizer."), "");
+  EXPECT_EQ(found(".clip"), "");
+}
+
 TEST(Help, OfAValueIsThatOfTheKeysThatTakeIt) {
   std::vector<std::string> found;
   for (HelpEntry const& entry : help_on("nvfp4")) found.push_back(entry.word + ", " + entry.where);

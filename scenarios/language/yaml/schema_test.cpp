@@ -17,14 +17,22 @@
 namespace adamant::scenarios {
 namespace {
 
-std::string file_text() {
+std::string text_in(char const* path) {
   std::ostringstream text;
-  text << std::ifstream("scenarios/schema.json").rdbuf();
+  text << std::ifstream(path).rdbuf();
   return text.str();
+}
+
+std::string file_text() {
+  return text_in("scenarios/schema.json");
 }
 
 TEST(Schema, IsWhatTheTablesMake) {
   EXPECT_EQ(file_text(), text_of(scenario_schema())) << "write it with `adamant_schema scenarios`";
+}
+
+TEST(Schema, ThePageOfKeysIsWhatTheTablesMake) {
+  EXPECT_EQ(text_in("scenarios/KEYS.md"), key_page()) << "write it with `adamant_schema scenarios`";
 }
 
 template <typename T>
