@@ -8,7 +8,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -110,15 +113,15 @@ TEST(Tidy, NothingIncludesUpwards) {
 }
 
 // The rooms of scenarios/, from the bottom: each may include itself and what stands before it.
-// bugs/ is a catalogue of words, so that it stands lowest.
-std::vector<std::string> const rooms = {
-    "bugs",         "language",     "language/yaml",   "seam",
-    "report/words", "gradients",    "judge",           "judge/dump",
-    "pool",         "peers/client", "engines",         "engines/sim",
-    "engines/cuda", "runner",       "peers/doctor",    "peers/script",
-    "report",       "explain",      "search/minimize", "search/generate",
-    "search",       "campaign",     "report/html",     "program/bench",
-    "program"};
+std::vector<std::string> rooms_in_order() {
+  std::ifstream stream(root / "scenarios/CMakeLists.txt");
+  std::string const text(std::istreambuf_iterator<char>(stream), {});
+  std::smatch list;
+  EXPECT_TRUE(std::regex_search(text, list, std::regex(R"re(set\(rooms([^)]*)\))re")));
+  std::istringstream words(list[1]);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+std::vector<std::string> const rooms = rooms_in_order();
 
 // The longest name that is a beginning of the path.
 int room_of(std::string const& file) {
@@ -251,6 +254,27 @@ TEST(Tidy, EverySourceIncludesItsOwnHeaderFirst) {
 
 // Functions that one can hold in the head. The list is of those that are longer, with their lines:
 // it may only get shorter, and its numbers smaller.
+// Those that other presets compile alone stand aside.
+bool is_of_every_preset(std::string const& file) {
+  return file.ends_with(".cpp") && !file.ends_with("_bench.cpp") &&
+         !file.starts_with("properties/fuzz/") && file.find("/cuda/") == std::string::npos &&
+         file.find("/gpu/") == std::string::npos;
+}
+
+TEST(Tidy, EditorsFindACompileCommandForEverySource) {
+  std::string const path = ADAMANT_SOURCE_DIR "/build/compile_commands.json";
+  if (!fs::exists(path)) GTEST_SKIP() << "built outside of the tree: there is no " << path;
+  std::set<std::string> known;
+  for (auto const& command : nlohmann::json::parse(std::ifstream(path)))
+    known.insert(command.at("file").get<std::string>());
+  for (fs::path const& source : sources()) {
+    std::string const file = fs::relative(source, root);
+    if (is_of_every_preset(file)) {
+      EXPECT_TRUE(known.contains(source)) << file;
+    }
+  }
+}
+
 TEST(Tidy, FunctionsAreShort) {
   constexpr int most = 40;
   std::map<std::string, int> longer = {

@@ -15,7 +15,7 @@ foreach(folder scenarios/corpus real/checkpoint/pytorch real/checkpoint/testdata
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios/models/ DESTINATION share/adamant/models
   COMPONENT gpu_pack EXCLUDE_FROM_ALL)
-install(FILES ${PROJECT_SOURCE_DIR}/scenarios/program/bench/gpu/step_in_torch.py
-  DESTINATION scenarios/program/bench/gpu COMPONENT gpu_pack EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/scenarios/bench/gpu/step_in_torch.py
+  DESTINATION scenarios/bench/gpu COMPONENT gpu_pack EXCLUDE_FROM_ALL)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/real/gpu/run DESTINATION real/gpu
   COMPONENT gpu_pack EXCLUDE_FROM_ALL)

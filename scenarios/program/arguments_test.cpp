@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/program/bench/suite.h"
+#include "scenarios/bench/suite.h"
 #include "scenarios/program/values.h"
 #include "scenarios/report/status.h"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "scenarios/bench/suite.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
-#include "scenarios/program/bench/suite.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 #include "scenarios/seam/engine.h"

@@ -8,10 +8,10 @@
 #include <set>
 #include <span>
 
+#include "scenarios/bench/suite.h"
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/help.h"
-#include "scenarios/program/bench/suite.h"
 
 namespace adamant::scenarios {
 

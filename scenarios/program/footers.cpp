@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/program/bench/suite.h"
+#include "scenarios/bench/suite.h"
 
 namespace adamant::scenarios {
 

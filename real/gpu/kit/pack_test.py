@@ -87,7 +87,7 @@ class PackTest(unittest.TestCase):
         self.assertEqual(len(list((self.root / "scenarios/corpus").rglob("*.yaml"))), scenarios)
         models = sorted(path.name for path in (ROOT / "scenarios/models").iterdir())
         self.assertEqual(sorted(path.name for path in (self.root / "share/adamant/models").iterdir()), models)
-        self.assertTrue((self.root / "scenarios/program/bench/gpu/step_in_torch.py").exists())
+        self.assertTrue((self.root / "scenarios/bench/gpu/step_in_torch.py").exists())
         self.assertRegex(json.loads((self.root / "pack.json").read_text())["toolkit"], r"^1\d\.\d")
 
     def test_programs_look_for_libraries_beside_themselves_alone(self):

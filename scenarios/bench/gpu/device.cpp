@@ -1,0 +1,37 @@
+#include "scenarios/bench/gpu/device.h"
+
+namespace adamant::scenarios {
+
+std::byte* Device::room(std::size_t bytes) {
+  kept_.emplace_back(ledger_, Purpose::parameters, bytes, stream);
+  return kept_.back().as<std::byte>();
+}
+
+void Device::forget() {
+  kept_.clear();
+  stream.synchronize();
+}
+
+Stopwatch::Stopwatch() {
+  ADAMANT_TRY(cudaEventCreate(&begin_));
+  ADAMANT_TRY(cudaEventCreate(&end_));
+}
+
+Stopwatch::~Stopwatch() {
+  static_cast<void>(cudaEventDestroy(begin_));
+  static_cast<void>(cudaEventDestroy(end_));
+}
+
+void Stopwatch::start(real::Stream const& stream) {
+  ADAMANT_TRY(cudaEventRecord(begin_, stream.get()));
+}
+
+double Stopwatch::stop(real::Stream const& stream) {
+  ADAMANT_TRY(cudaEventRecord(end_, stream.get()));
+  ADAMANT_TRY(cudaEventSynchronize(end_));
+  float milliseconds = 0;
+  ADAMANT_TRY(cudaEventElapsedTime(&milliseconds, begin_, end_));
+  return milliseconds;
+}
+
+}  // namespace adamant::scenarios
