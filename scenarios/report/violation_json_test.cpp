@@ -105,6 +105,25 @@ TEST(Words, SayOfEveryBreachWhatIsWrong) {
   EXPECT_GE(sentences.size(), static_cast<std::size_t>(Breach::foreign_thread));
 }
 
+TEST(ViolationJson, ElementsThatNoTensorHasAreRefused) {
+  Violation const whole{.law = Law::values_bitwise,
+                        .breach = Breach::other_value,
+                        .elements = WrongElements{.ranges = {{3, 5}, {7, 7}}, .count = 2}};
+  StrictJson const right = to_json(whole);
+  EXPECT_EQ(violation_from_json(right), whole);
+  for (auto const& [begin, end] : {std::pair<std::int64_t, std::int64_t>{7, 6},
+                                   {-1, 3},
+                                   {7, std::numeric_limits<std::int64_t>::min()},
+                                   {0, std::numeric_limits<std::int64_t>::max()}}) {
+    StrictJson json = right;
+    json["elements"]["ranges"][1] = StrictJson::array({begin, end});
+    EXPECT_THROW(violation_from_json(json), std::invalid_argument) << json.dump();
+  }
+  StrictJson json = right;
+  json["elements"]["count"] = -1;
+  EXPECT_THROW(violation_from_json(json), std::invalid_argument);
+}
+
 TEST(Words, AreWhatReportsHaveAlwaysSaid) {
   EXPECT_EQ(
       in_one_line(
