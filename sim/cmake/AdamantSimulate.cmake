@@ -105,7 +105,8 @@ function(_adamant_objects name unchecked)
   # Violations name lines, by their paths in the project: no caller's frame is given away before its
   # last call, and an access of a constant null pointer is made.
   target_compile_options(${name} PRIVATE -fno-optimize-sibling-calls -fno-delete-null-pointer-checks
-    $<$<CXX_COMPILER_ID:GNU>:-fno-isolate-erroneous-paths-dereference> -g1 -fdebug-prefix-map=${CMAKE_SOURCE_DIR}/=
+    $<$<CXX_COMPILER_ID:GNU>:-fno-isolate-erroneous-paths-dereference> $<$<NOT:$<CONFIG:Debug>>:-g1>
+    -fdebug-prefix-map=${CMAKE_SOURCE_DIR}/=
     $<$<CXX_COMPILER_ID:Clang>:-gdwarf-aranges>)
   if(unchecked)
     target_compile_definitions(${name} PRIVATE ADAMANT_SIM_UNCHECKED)
