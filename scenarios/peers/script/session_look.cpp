@@ -91,7 +91,7 @@ Json look_at_files(Session const& session, Violation const& violation) {
   bool const closes = session.exchanges[*session.second - 1].verb == "close";
   std::size_t const first = *session.second - (closes ? 2 : 1);
   std::size_t const last = session.exchanges.size() - 1;
-  auto const side = [&](std::size_t after, std::string const& name) {
+  auto const side = [&pattern = pattern](std::size_t after, std::string const& name) {
     return Json{
         {"after", after}, {"look", "files"}, {"checkpoint", "$RUN/" + name}, {"pattern", pattern}};
   };
