@@ -54,6 +54,11 @@ struct PointerData {
   std::uint8_t alignment;  // its logarithm
   std::uint8_t use;        // 1: a store
 };
+struct AssumptionData {
+  SourcePlace place;
+  SourcePlace promised_at;
+  Type const* type;  // of the pointer
+};
 struct IndexData {
   SourcePlace place;
   Type const* array;
@@ -88,6 +93,17 @@ extern "C" {
   if (active_watch == nullptr || offset >= region_bytes) return;
   AccessKind const kind = data->use == 1 ? AccessKind::write : AccessKind::read;
   active_watch->report_alignment(offset, 1U << data->alignment, kind, name_of(*data->type));
+}
+
+// clang asks where an alignment is promised: by std::assume_aligned, or by who allocates.
+[[gnu::weak]] void __ubsan_handle_alignment_assumption(AssumptionData const* data,
+                                                       void const* pointer,
+                                                       std::uintptr_t alignment,
+                                                       std::uintptr_t beyond) {
+  std::uint64_t const offset = region_offset(pointer) - beyond;
+  if (active_watch == nullptr || offset >= region_bytes) return;
+  active_watch->report_alignment(offset, static_cast<unsigned>(alignment), AccessKind::read,
+                                 name_of(*data->type));
 }
 
 [[gnu::weak]] void __ubsan_handle_out_of_bounds(IndexData const* data, void const* index) {
