@@ -24,7 +24,7 @@ TEST(PointerJudge, EachTensorThatMovedOnALaterRank) {
        {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
     HandmadeWorld world(scenario);
     for (HandmadeRank& rank : world.ranks) rank.tensor(TensorKind::main) = {1, 2};
-    scenarios::Findings findings;
+    scenarios::RunFindings findings;
     scenarios::PointerJudge judge(parameters, 2, std::nullopt, {}, findings);
     judge.compare(world, nullptr);
     judge.compare(world, &check);
@@ -42,7 +42,7 @@ TEST(PointerJudge, AGradientThatComesBackElsewhereAlthoughAGraphHoldsIt) {
   for (bool const capturable : {false, true}) {
     HandmadeWorld world(scenario);
     world.zero_gradients();
-    scenarios::Findings findings;
+    scenarios::RunFindings findings;
     scenarios::PointerJudge judge(scenarios::parameter_specs(scenario), 2, std::nullopt,
                                   {.capturable = capturable}, findings);
     judge.compare(world, nullptr);
@@ -67,7 +67,7 @@ TEST(PointerJudge, AStateThatLeavesTheDeviceAlthoughOthersAloneMay) {
       bool const main = may_leave == TensorKind::main;
       HandmadeWorld world(scenario);
       for (HandmadeRank& rank : world.ranks) rank.tensor(TensorKind::main) = {1, 2};
-      scenarios::Findings findings;
+      scenarios::RunFindings findings;
       scenarios::PointerJudge judge(
           parameters, 2, StateOffloadConfig{.moments = !main, .main = main}, {}, findings);
       judge.compare(world, nullptr);

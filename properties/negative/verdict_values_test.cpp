@@ -167,7 +167,7 @@ TEST_F(VerdictReports, ACounterThatAllRanksAdvanceAsWrong) {
 }
 
 TEST(Findings, OneWrongCounterOfAllParametersIsOneViolation) {
-  scenarios::Findings findings;
+  scenarios::RunFindings findings;
   for (char const* const name : {"a", "b"})
     findings.add({.law = Law::values_bitwise,
                   .breach = scenarios::Breach::other_step_count,

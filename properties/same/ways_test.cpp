@@ -99,8 +99,8 @@ many further runs        8c83d40facc71f63
 }
 
 /// What a list of parts fills in, its first so many.
-void append_parts(Scenario const& blank, std::vector<Part> const& parts, std::size_t most,
-                  std::string& texts) {
+void append_parts(Scenario const& blank, std::vector<AlternativePart> const& parts,
+                  std::size_t most, std::string& texts) {
   for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
     Scenario filled = blank;
     parts[i].fill(filled);

@@ -254,6 +254,35 @@ TEST(Tidy, EverySourceIncludesItsOwnHeaderFirst) {
 
 // Functions that one can hold in the head. The list is of those that are longer, with their lines:
 // it may only get shorter, and its numbers smaller.
+// Two types of one name in one namespace are undefined, and no linker tells: whichever's inline
+// functions come first are those of both.
+TEST(Tidy, ANameIsThatOfOneType) {
+  std::regex const opens(R"(^\s*(?:inline )?namespace ([\w:]*) ?\{$)");
+  std::regex const closes(R"(^\s*\}  // namespace)");
+  std::regex const defines(
+      R"(^\s*(?:class|struct|enum class) (\w+)(?: final)? ?(?:\{.*|:[^:].*)?$)");
+  std::map<std::string, std::string> files;
+  for (fs::path const& path : sources()) {
+    std::vector<std::string> scopes;
+    for (Line const& line : lines_of(path)) {
+      std::smatch match;
+      if (std::regex_match(line.text, match, opens)) {
+        // What has no name is of its file, and what stands alone a program's own.
+        bool const own = match[1].str().empty();
+        scopes.push_back(own ? line.file : match[1].str());
+      } else if (std::regex_search(line.text, closes) && !scopes.empty()) {
+        scopes.pop_back();
+      } else if (line.text.find("  ") != 0 && std::regex_match(line.text, match, defines)) {
+        std::string name;
+        for (std::string const& scope : scopes) name += scope + "::";
+        auto const [known, added] = files.emplace(name + match[1].str(), line.file);
+        EXPECT_TRUE(added || known->second == line.file)
+            << known->first << " is in " << line.file << " and in " << known->second;
+      }
+    }
+  }
+}
+
 // Those that other presets compile alone stand aside.
 bool is_of_every_preset(std::string const& file) {
   return file.ends_with(".cpp") && !file.ends_with("_bench.cpp") &&

@@ -106,8 +106,8 @@ void for_each_word(real::Engine const& engine, std::vector<ParameterSpec> const&
   }
 }
 
-Turns measure_save(BenchWorld& world, BenchDirectory const& directory, int rounds) {
-  Turns turns;
+CheckpointTurns measure_save(BenchWorld& world, BenchDirectory const& directory, int rounds) {
+  CheckpointTurns turns;
   Unsynced storage;
   std::string const target = directory / "c";
   double roof = 0;  // of a round, whichever rank measures it
@@ -128,8 +128,8 @@ Turns measure_save(BenchWorld& world, BenchDirectory const& directory, int round
   return turns;
 }
 
-Turns measure_load(BenchWorld& world, BenchDirectory const& directory, int rounds) {
-  Turns turns;
+CheckpointTurns measure_load(BenchWorld& world, BenchDirectory const& directory, int rounds) {
+  CheckpointTurns turns;
   Unsynced storage;
   std::vector<std::string> const paths = directory.files_in("c");
   double roof = 0;  // of a round, whichever rank measures it

@@ -106,7 +106,7 @@ double processor_seconds_of(Function const& function) {
 }
 
 /// Rounds in which the engine and its roofs took turns. The roof is the one of the least median.
-class Turns {
+class CheckpointTurns {
  public:
   void note(double own, std::vector<double> const& roofs) {
     own_.push_back(own);

@@ -82,8 +82,9 @@ void in_kept_world(KeptWorld const& world, KeptMemory& memory, Body const& body)
 
 }  // namespace
 
-Turns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory, int rounds) {
-  Turns turns;
+CheckpointTurns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory,
+                                  int rounds) {
+  CheckpointTurns turns;
   Unsynced storage;
   KeptMemory memory(world);
   memory.for_each_word([](std::uint32_t& word, std::uint32_t expected) { word = expected; });
@@ -104,8 +105,9 @@ Turns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory,
   return turns;
 }
 
-Turns measure_kept_load(KeptWorld const& world, BenchDirectory const& directory, int rounds) {
-  Turns turns;
+CheckpointTurns measure_kept_load(KeptWorld const& world, BenchDirectory const& directory,
+                                  int rounds) {
+  CheckpointTurns turns;
   Unsynced storage;
   KeptMemory memory(world);
   std::vector<std::string> const paths = directory.files_in("c");

@@ -15,10 +15,12 @@ struct KeptWorld {
 };
 
 /// Saves to `directory / "c"`, which stays. Errors: std::runtime_error, here and below.
-Turns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory, int rounds);
+CheckpointTurns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory,
+                                  int rounds);
 
 /// Loads what is there.
-Turns measure_kept_load(KeptWorld const& world, BenchDirectory const& directory, int rounds);
+CheckpointTurns measure_kept_load(KeptWorld const& world, BenchDirectory const& directory,
+                                  int rounds);
 
 /// Gigabytes of such a state a processor second whose CRC-32C is computed.
 double measure_checksums(KeptWorld const& world, int rounds);

@@ -91,7 +91,7 @@ std::vector<Roof> roofs() {
 /// The four arrays of a step, in huge pages where the system gives them.
 class Arrays {
  public:
-  explicit Arrays(std::int64_t numel) : memory_(4, numel * 4, Placement::staggered) {
+  explicit Arrays(std::int64_t numel) : memory_(4, numel * 4, MemoryPlacement::staggered) {
     for (std::int64_t i = 0; i < numel; ++i) {
       array(0)[i] = 1.0F;
       array(1)[i] = 1e-3F * static_cast<float>(i % 7 - 3);

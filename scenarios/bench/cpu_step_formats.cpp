@@ -103,7 +103,7 @@ void stream(std::vector<Traffic> const& all, std::int64_t begin, std::int64_t co
 
 class Arrays {
  public:
-  Arrays(Combination const& combination, Placement placement, std::int64_t count = numel)
+  Arrays(Combination const& combination, MemoryPlacement placement, std::int64_t count = numel)
       : is_(combination), count_(count), memory_(5, count * 4, placement) {
     reset();
   }
@@ -223,7 +223,7 @@ std::string with_threads(std::string const& name, int threads) {
 void measure_formats(int threads, std::vector<Row>& rows) {
   Contest contest(threads);
   for (Combination const& is : combinations) {
-    Arrays const arrays(is, Placement::staggered);
+    Arrays const arrays(is, MemoryPlacement::staggered);
     double const ratio = contest.ratio(numel, step_of(arrays), roofs_of(arrays));
     std::string const name = with_threads(std::string(is.name) + "_over_bytes", threads);
     bool const main_row = name == "all_bf16_over_bytes_1_threads";
@@ -234,9 +234,9 @@ void measure_formats(int threads, std::vector<Row>& rows) {
 /// Seconds an element of a step that stays in the cache, over those of the fp32 roof.
 void measure_in_cache(std::vector<Row>& rows) {
   Contest contest(1);
-  Arrays const roof(combinations[0], Placement::staggered);
+  Arrays const roof(combinations[0], MemoryPlacement::staggered);
   for (Combination const& is : combinations) {
-    Arrays arrays(is, Placement::staggered, cached_numel);
+    Arrays arrays(is, MemoryPlacement::staggered, cached_numel);
     std::vector<double> ratios;
     for (int round = -1; round < rounds; ++round) {
       arrays.reset();
@@ -254,9 +254,9 @@ void measure_in_cache(std::vector<Row>& rows) {
 
 void measure_placements(int threads, std::vector<Row>& rows) {
   Contest contest(threads);
-  Arrays const lucky(combinations[0], Placement::staggered);
-  Arrays const adjoining(combinations[0], Placement::back_to_back);
-  Arrays const small(combinations[0], Placement::small_pages);
+  Arrays const lucky(combinations[0], MemoryPlacement::staggered);
+  Arrays const adjoining(combinations[0], MemoryPlacement::back_to_back);
+  Arrays const small(combinations[0], MemoryPlacement::small_pages);
   auto const add = [&](std::string const& name, double ratio) {
     rows.push_back({suite, with_threads(name, threads), ratio, "x"});
   };
@@ -285,9 +285,9 @@ void multiply(float* g, float factor, std::int64_t count) {
 /// Unscale, norm, clip, step and bf16 copy.
 void measure_one_pass(int threads, std::vector<Row>& rows) {
   Contest contest(threads);
-  Arrays const fused(combinations[1], Placement::staggered);
-  Arrays const separate(combinations[0], Placement::staggered);
-  PlacedMemory const copy(1, numel * 2, Placement::staggered);
+  Arrays const fused(combinations[1], MemoryPlacement::staggered);
+  Arrays const separate(combinations[0], MemoryPlacement::staggered);
+  PlacedMemory const copy(1, numel * 2, MemoryPlacement::staggered);
   auto const g = reinterpret_cast<float*>(separate.array(gradients));
   auto const w = reinterpret_cast<float const*>(separate.array(weights));
   auto const p = reinterpret_cast<__nv_bfloat16*>(copy.array(0));

@@ -16,7 +16,7 @@ namespace adamant::scenarios {
 
 inline constexpr std::int64_t huge_page_bytes = 2LL << 20;
 
-enum class Placement {
+enum class MemoryPlacement {
   staggered,
   back_to_back,  // arrays of 2^k bytes meet in the same sets of a cache and banks of the memory
   small_pages,   // staggered
@@ -25,14 +25,14 @@ enum class Placement {
 /// Some arrays of the same size. What is in them at first is zero.
 class PlacedMemory {
  public:
-  PlacedMemory(int arrays, std::int64_t bytes_each, Placement placement)
+  PlacedMemory(int arrays, std::int64_t bytes_each, MemoryPlacement placement)
       : distance_bytes_(rounded_up(bytes_each) +
-                        (placement == Placement::back_to_back ? 0 : stagger_bytes)),
+                        (placement == MemoryPlacement::back_to_back ? 0 : stagger_bytes)),
         bytes_(static_cast<std::size_t>(arrays * distance_bytes_ + huge_page_bytes)),
         memory_(
             ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (memory_ == MAP_FAILED) throw std::runtime_error("no memory for the arrays of a step");
-    bool const small = placement == Placement::small_pages;
+    bool const small = placement == MemoryPlacement::small_pages;
     bool const advised = ::madvise(memory_, bytes_, small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE) == 0;
     huge_ = advised && !small;
   }

@@ -30,7 +30,7 @@ bool full(std::vector<Violation> const& violations, Law law) {
          }) >= kept_of_a_law;
 }
 
-Violation* Findings::add(Violation violation) {
+Violation* RunFindings::add(Violation violation) {
   violation.operation = operation_;
   auto const known = std::ranges::find_if(
       violations_, [&](Violation const& earlier) { return is_same_mistake(earlier, violation); });
@@ -42,7 +42,7 @@ Violation* Findings::add(Violation violation) {
   return &violations_.emplace_back(std::move(violation));
 }
 
-void Findings::keep_first_value() {
+void RunFindings::keep_first_value() {
   bool kept = false;
   std::erase_if(violations_, [&](Violation const& violation) {
     return matches("values", violation.law) && std::exchange(kept, true);

@@ -32,7 +32,7 @@ Violation outside_value(Breach breach, Site const& site, oracle::Admissible cons
 /// What is said of the elements that are wrong.
 WrongElements wrong_elements(std::vector<ElementRange> elements, oracle::Whereabouts const& of);
 
-class Findings {
+class RunFindings {
  public:
   /// Entry of the program to which later findings belong; -1: outside of every operation.
   void at_operation(int entry) { operation_ = entry; }

@@ -27,7 +27,7 @@ class GradientJudge {
   enum class Rounding { known, in_step, any };
 
   GradientJudge(Rounding rounding, GradientClass kind, Reference& reference, ValueJudge& values,
-                Findings& findings)
+                RunFindings& findings)
       : rounding_(rounding),
         kind_(kind),
         reference_(reference),
@@ -106,7 +106,7 @@ class GradientJudge {
   GradientClass kind_;
   Reference& reference_;
   ValueJudge& values_;
-  Findings& findings_;
+  RunFindings& findings_;
   bool unscaled_ = false;  // gradients bear no loss scale any more
   bool unscales_ = false;  // and it was this step that took it from them
   Factor later_;           // what the engine will clip by in the next step

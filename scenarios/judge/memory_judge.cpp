@@ -39,7 +39,7 @@ std::vector<WorldAllocation> side_by_side(std::vector<WorldAllocation> const& li
 }  // namespace
 
 MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-                         Findings& findings)
+                         RunFindings& findings)
     : budgets_(scenario), findings_(findings) {
   begin_world(scenario, parameters, scenario.optimizer.clip);
 }

@@ -15,7 +15,7 @@ namespace adamant::scenarios {
 class MemoryJudge {
  public:
   MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-              Findings& findings);
+              RunFindings& findings);
 
   /// Engines were made anew, as a load asks for them or the scenario does, with the norm in force.
   void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
@@ -43,7 +43,7 @@ class MemoryJudge {
 
   Budgets budgets_;  // of all ranks
   BytesByPurpose peak_bytes_{};
-  Findings& findings_;
+  RunFindings& findings_;
 };
 
 }  // namespace adamant::scenarios

@@ -23,7 +23,7 @@ bool comes_and_goes(TensorKind kind) {
 
 PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
                            std::optional<StateOffloadConfig> const& leaving,
-                           oracle::Residence residence, Findings& findings)
+                           oracle::Residence residence, RunFindings& findings)
     : findings_(findings), residence_(residence) {
   begin_world(ranks, parameters, leaving);
 }

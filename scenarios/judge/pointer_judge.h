@@ -16,7 +16,7 @@ class PointerJudge {
  public:
   PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
                std::optional<StateOffloadConfig> const& leaving, oracle::Residence residence,
-               Findings& findings);
+               RunFindings& findings);
 
   /// Engines were made anew, so many of them, with the types of these parameters.
   void begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
@@ -36,7 +36,7 @@ class PointerJudge {
 
   std::vector<ParameterSpec> parameters_;
   std::optional<StateOffloadConfig> leaving_;  // states of which steps move something
-  Findings& findings_;
+  RunFindings& findings_;
   oracle::Residence residence_;
   std::vector<Storage> storages_;  // by rank, parameter, kind
 };

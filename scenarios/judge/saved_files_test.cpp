@@ -26,8 +26,8 @@ SavedFiles read(Entries const& entries, std::vector<SavedName> const& names) {
 }
 
 template <typename Number>
-Entry typed(std::string const& dtype, Shape const& shape, std::vector<Number> const& numbers) {
-  Entry made = entry(shape, numbers);
+SavedEntry typed(std::string const& dtype, Shape const& shape, std::vector<Number> const& numbers) {
+  SavedEntry made = entry(shape, numbers);
   made.dtype = dtype;
   return made;
 }
@@ -46,7 +46,7 @@ TEST(SavedFiles, AStepIsReadInItsType) {
 
 TEST(SavedFiles, ThoseThatNameNoRankAreOfOneEach) {
   std::vector<std::byte> const low = file_of({{"model.w", entry({1}, Values{1})}});
-  Entry const second = {
+  SavedEntry const second = {
       .dtype = "F32", .shape = {1}, .offsets = {1}, .bytes = entry({1}, Values{2}).bytes};
   std::vector<std::byte> const high = file_of({{"model.w", second}});
   std::vector<StoredFile> const files = {{.name = "a.safetensors", .bytes = low},
@@ -206,7 +206,7 @@ TEST(SavedFiles, TensorsOfOtherTypesArePassedOver) {
 
 TEST(SavedFiles, OnesWhoseNumbersCannotBeAreRefused) {
   Scenario const scenario = scenario_of(StateType::fp8, ParamType::bf16);
-  auto const expect_refused = [&](std::string const& key, Entry const& is) {
+  auto const expect_refused = [&](std::string const& key, SavedEntry const& is) {
     Entries other = edited(1);
     other[key] = is;
     EXPECT_THROW(loaded(other, scenario, TensorKind::main), std::exception) << key << is.dtype;
@@ -217,7 +217,7 @@ TEST(SavedFiles, OnesWhoseNumbersCannotBeAreRefused) {
   expect_refused("optim.state.w.step", entry({}, Values{-1}));
   expect_refused("optim.state.w.step", typed("F64", {}, std::vector{1e300}));
   expect_refused("optim.state.w.main", entry({3}, std::vector<std::uint8_t>{1, 2, 3}));
-  Entry beyond = entry({3}, Values{1, 2, 3});
+  SavedEntry beyond = entry({3}, Values{1, 2, 3});
   beyond.offsets = {1};
   expect_refused("optim.state.w.main", beyond);
 }

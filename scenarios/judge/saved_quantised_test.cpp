@@ -77,7 +77,7 @@ class Checkpoint {
   Entries second;
 
  private:
-  void cut(std::string const& key, Entry const& whole) {
+  void cut(std::string const& key, SavedEntry const& whole) {
     std::int64_t const at = whole.shape.front() / 4;
     first[key] = rows_of(whole, 0, at);
     second[key] = rows_of(whole, at, whole.shape.front());

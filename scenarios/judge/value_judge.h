@@ -28,7 +28,7 @@ struct WatchedElement {
 
 class ValueJudge {
  public:
-  ValueJudge(Reference& reference, Findings& findings)
+  ValueJudge(Reference& reference, RunFindings& findings)
       : reference_(reference), findings_(findings) {}
 
   /// A world stands of which these are the shards. REQUIRES: before anything is compared.
@@ -136,7 +136,7 @@ class ValueJudge {
                    Outside& outside);
 
   Reference& reference_;
-  Findings& findings_;
+  RunFindings& findings_;
   oracle::Layout layout_{Mesh{}};
   Formulas const* formulas_ = nullptr;
   Law law_ = Law::values_bitwise;

@@ -70,7 +70,7 @@ class SeveralRanges : public testing::Test {
   Scenario const scenario_;
   std::vector<ParameterSpec> const parameters_;
   Reference reference_;
-  Findings findings_;
+  RunFindings findings_;
   ValueJudge values_;
   std::unique_ptr<Formulas> const formulas_;
   StandInWorld world_;

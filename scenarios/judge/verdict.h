@@ -129,7 +129,7 @@ class Verdict final : public Observer {
   bool offloads_when_asked_;  // the program has `offload`
   std::int64_t total_numel_;
   bool small_;
-  Findings findings_;
+  RunFindings findings_;
   Reference reference_;
   ValueJudge values_;
   Arithmetic arithmetic_ = Arithmetic::own_order;

@@ -7,14 +7,14 @@
 
 namespace adamant::scenarios {
 
-struct Combination {
+struct StepCombination {
   char const* name;
   Formats formats;
 };
 
-inline std::vector<Combination> const& combinations() {
+inline std::vector<StepCombination> const& combinations() {
   using F = NumberFormat;
-  static std::vector<Combination> const all = {
+  static std::vector<StepCombination> const all = {
       {"fp32", {}},
       {"bf16_main_fp32", {.parameter = F::bf16, .gradient = F::bf16, .main = F::fp32}},
       {"bf16_main_fp32_gradient_fp32", {.parameter = F::bf16, .main = F::fp32}},

@@ -85,7 +85,7 @@ TEST(BenchOnGpu, StepsInAllFormatsAndShapes) {
 TEST(BenchOnGpu, CountsTheBytesThatTheDocumentSays) {
   std::ostringstream document;
   document << std::ifstream("real/gpu/README.md").rdbuf();
-  for (Combination const& combination : combinations()) {
+  for (StepCombination const& combination : combinations()) {
     std::size_t const bytes = real::traffic_of_step(combination.formats).all();
     std::string const row =
         "| `" + std::string(combination.name) + "` | " + std::to_string(bytes) + " |";

@@ -28,7 +28,7 @@ void measure(Turns& turns, std::string const& name, std::span<std::int64_t const
 std::vector<Row> measure_gpu_step(GpuSizes const& sizes) {
   Turns turns("gpu_step_over_copy", sizes.rounds, sizes.copy_bytes);
   std::vector<std::int64_t> const many(static_cast<std::size_t>(sizes.many_tensors), sizes.of_many);
-  for (Combination const& combination : combinations()) {
+  for (StepCombination const& combination : combinations()) {
     auto const measure_on = [&](char const* shape, std::vector<std::int64_t> const& numels) {
       measure(turns, std::string(combination.name) + shape, numels, combination.formats);
       turns.device().forget();

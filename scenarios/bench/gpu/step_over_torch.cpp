@@ -101,7 +101,7 @@ std::vector<Row> measure_gpu_step_over_torch(GpuSizes const& sizes) {
   Torch torch;
   std::vector<Row> rows;
   std::vector<std::int64_t> const many(static_cast<std::size_t>(sizes.many_tensors), sizes.of_many);
-  for (Combination const& combination : combinations()) {
+  for (StepCombination const& combination : combinations()) {
     bool takes = false;
     for (char const* const name : shared) takes = takes || combination.name == std::string(name);
     if (!takes) continue;

@@ -67,7 +67,7 @@ struct FormulasParts {
   GradientClass gradients;
   Reference& reference;
   ValueJudge& values;
-  Findings& findings;
+  RunFindings& findings;
   FollowEach follow_each;
 };
 

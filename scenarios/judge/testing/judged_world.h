@@ -73,7 +73,7 @@ class JudgedWorld {
   oracle::Layout const layout_;
   Reference reference_;
   Reference engine_;
-  Findings findings_;
+  RunFindings findings_;
   ValueJudge values_;
   std::unique_ptr<Formulas> const formulas_;
   SecondOracle world_;

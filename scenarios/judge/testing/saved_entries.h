@@ -14,7 +14,7 @@ namespace adamant::scenarios {
 
 using Shape = std::vector<std::int64_t>;
 
-struct Entry {
+struct SavedEntry {
   std::string dtype;
   Shape shape;
   Shape offsets;
@@ -22,10 +22,10 @@ struct Entry {
 };
 
 /// By key, of one file.
-using Entries = std::map<std::string, Entry>;
+using Entries = std::map<std::string, SavedEntry>;
 
 template <typename Number>
-Entry entry(Shape shape, std::vector<Number> const& numbers) {
+SavedEntry entry(Shape shape, std::vector<Number> const& numbers) {
   auto const bytes = std::as_bytes(std::span(numbers));
   Shape const origin(shape.size());
   return {.dtype = sizeof(Number) == 1 ? "U8" : "F32",
@@ -35,8 +35,8 @@ Entry entry(Shape shape, std::vector<Number> const& numbers) {
 }
 
 /// These rows of an entry.
-inline Entry rows_of(Entry const& whole, std::int64_t begin, std::int64_t end) {
-  Entry part = whole;
+inline SavedEntry rows_of(SavedEntry const& whole, std::int64_t begin, std::int64_t end) {
+  SavedEntry part = whole;
   std::int64_t const row = std::ssize(whole.bytes) / whole.shape.front();
   part.shape.front() = end - begin;
   part.offsets.front() = begin;

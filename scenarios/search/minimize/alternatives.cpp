@@ -8,14 +8,15 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Parts = std::vector<Part>;
+using Parts = std::vector<AlternativePart>;
 
 /// The first so many parts of a list, the smallest before the others.
 Parts sorted(Parts const& parts, std::size_t count) {
   Parts few(parts.begin(),
             parts.begin() + static_cast<std::ptrdiff_t>(std::min(count, parts.size())));
-  std::stable_sort(few.begin(), few.end(),
-                   [](Part const& a, Part const& b) { return a.size < b.size; });
+  std::stable_sort(few.begin(), few.end(), [](AlternativePart const& a, AlternativePart const& b) {
+    return a.size < b.size;
+  });
   return few;
 }
 
@@ -23,7 +24,7 @@ Parts sorted(Parts const& parts, std::size_t count) {
 Parts distinct(Parts const& parts, Scenario const& blank) {
   Parts few;
   std::vector<Scenario> known;
-  for (Part const& part : parts) {
+  for (AlternativePart const& part : parts) {
     Scenario filled = blank;
     part.fill(filled);
     if (std::find(known.begin(), known.end(), filled) != known.end()) continue;
@@ -52,10 +53,10 @@ class Alternatives {
  private:
   void offer_all_of(std::uint64_t size, Parts const& programs, Parts const& settings,
                     Parts const& worlds) {
-    for (Part const& setting : settings) {
-      for (Part const& program : programs) {
+    for (AlternativePart const& setting : settings) {
+      for (AlternativePart const& program : programs) {
         if (program.size + setting.size > size) break;
-        for (Part const& world : worlds) {
+        for (AlternativePart const& world : worlds) {
           std::uint64_t const whole = program.size + setting.size + world.size;
           if (whole > size || left_ == 0) break;
           if (whole == size) offer(program, setting, world);
@@ -64,7 +65,8 @@ class Alternatives {
     }
   }
 
-  void offer(Part const& program, Part const& settings, Part const& world) {
+  void offer(AlternativePart const& program, AlternativePart const& settings,
+             AlternativePart const& world) {
     bool const offered = candidates_.offer([&](Scenario& s) {
       s = blank_;
       world.fill(s);
@@ -102,7 +104,7 @@ Lists lists_of(Scenario const& scenario) {
   return lists;
 }
 
-Part make_part(Scenario const& blank, std::function<void(Scenario&)> fill) {
+AlternativePart make_part(Scenario const& blank, std::function<void(Scenario&)> fill) {
   Scenario filled = blank;
   fill(filled);
   return {.fill = std::move(fill),

@@ -15,7 +15,7 @@ namespace adamant::scenarios {
 
 /// One way to fill in a part of a scenario: its program, its settings, or its world with what lies
 /// on it.
-struct Part {
+struct AlternativePart {
   std::function<void(Scenario&)> fill;
   std::uint64_t size = 0;  // what it adds to the scenario's; see Digit::size
 };
@@ -27,11 +27,11 @@ Scenario blank_like(Scenario const& scenario);
 /// Of each list the first part is the one that the scenario has; of settings and worlds the second
 /// is blank.
 struct Lists {
-  std::vector<Part> programs = {};
-  std::vector<Part> settings = {};
-  std::vector<Part> worlds = {};
-  Part const& no_settings() const { return settings[1]; }
-  Part const& blank_world() const { return worlds[1]; }
+  std::vector<AlternativePart> programs = {};
+  std::vector<AlternativePart> settings = {};
+  std::vector<AlternativePart> worlds = {};
+  AlternativePart const& no_settings() const { return settings[1]; }
+  AlternativePart const& blank_world() const { return worlds[1]; }
   std::size_t few_programs = 0;  // so many at the beginning are likelier than the others
   std::size_t own_settings = 0;  // so many are some of what the scenario has
   std::size_t few_settings = 0;
@@ -44,7 +44,7 @@ void add_settings(Scenario const& scenario, Lists& lists);
 void add_worlds(Scenario const& scenario, Lists& lists);
 
 /// What a scenario that has this part, and is blank otherwise, is larger by than one without it.
-Part make_part(Scenario const& blank, std::function<void(Scenario&)> fill);
+AlternativePart make_part(Scenario const& blank, std::function<void(Scenario&)> fill);
 
 /// Shows scenarios that are lighter than `scenario`: those in which one of its three parts
 /// is another one, and then others, each kind from the smallest up and at most `most` of a kind.
