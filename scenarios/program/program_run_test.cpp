@@ -310,5 +310,18 @@ TEST_F(RunProgram, AStrippedProgramSaysThatItHasNoLines) {
   EXPECT_EQ(call("run races.yaml").out.find("source lines are missing"), std::string::npos);
 }
 
+TEST_F(RunProgram, AStrippedProgramHasItsLinesAndNamesFromADebugFile) {
+  if (std::system("objcopy --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no objcopy";
+  write("races.yaml", passing_scenario("seed: 7\nbug: step_skips_wait_for_reduction\n"));
+  std::string const run = " run races.yaml | grep -v replay:";
+  Called const whole = shell("cp PROGRAM program && ./program" + run);
+  EXPECT_NE(whole.out.find("adam_kernel reads"), std::string::npos) << whole.out;
+  Called const stripped = shell(
+      "objcopy --only-keep-debug program lines.debug && objcopy --strip-unneeded program && "
+      "objcopy --add-gnu-debuglink=lines.debug program && ./program" +
+      run);
+  EXPECT_EQ(stripped.out, whole.out) << stripped.err;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

@@ -177,6 +177,22 @@ std::string why_no_lines() {
   return has_lines ? "" : "this program has none; it was stripped, or compiled without -g";
 }
 
+std::string name_in_debug_file(void const* function) {
+  std::string name;
+  std::thread([&] {
+    auto const address = reinterpret_cast<std::uintptr_t>(function);
+    Dwfl_Module* const module =
+        session() == nullptr ? nullptr : dwfl_addrmodule(session(), address);
+    if (module == nullptr) return;
+    GElf_Off into = 0;  // without a debug file the nearest function that is known begins elsewhere
+    GElf_Sym symbol;
+    char const* const found =
+        dwfl_module_addrinfo(module, address, &into, &symbol, nullptr, nullptr, nullptr);
+    if (found != nullptr && into == 0) name = found;
+  }).join();
+  return name;
+}
+
 Location location_of(Stack const& stack) {
   if (stack.empty()) return {};
   Location location;

@@ -1,5 +1,6 @@
 // Names of functions from the symbol table of the running program. Unlike dladdr it also knows
-// local symbols, which is what kernels are once a library has hidden all but its entries.
+// local symbols, which is what kernels are once a library has hidden all but its entries. Of a
+// program that was stripped its debug file has the table.
 
 #include <cxxabi.h>
 #include <elf.h>
@@ -20,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/watch/debug_lines.h"
 #include "sim/watch/watch.h"
 
 namespace adamant::sim {
@@ -159,8 +161,9 @@ std::string symbol_name(void const* function) {
     return given->second;
   static std::span<char const> const file = program_file();
   static std::uint64_t const base = load_address();
-  char const* const name = mangled_name(file, reinterpret_cast<std::uintptr_t>(function) - base);
-  return name == nullptr ? "kernel" : short_name(name);
+  char const* const own = mangled_name(file, reinterpret_cast<std::uintptr_t>(function) - base);
+  std::string const name = own == nullptr ? name_in_debug_file(function) : own;
+  return name.empty() ? "kernel" : short_name(name);
 }
 
 }  // namespace adamant::sim
