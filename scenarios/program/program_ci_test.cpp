@@ -73,19 +73,27 @@ TEST_F(CopiedIntoCi, TheScriptAsksForTheEngineThatItSearches) {
                                "search.json --html " + in + "search.html\n");
 }
 
+// The action's steps but the one that installs, as the workflow's jobs call it.
 TEST_F(CopiedIntoCi, GitHubsJobsHoldAllScenariosTogether) {
   YAML::Node const job = YAML::LoadFile(source + "/scenarios/ci/github.yml")["jobs"]["scenarios"];
+  std::string const folder = source + "/.github/actions/adamant";
+  YAML::Node const action = YAML::LoadFile(folder + "/action.yml");
   YAML::Node steps;
-  for (auto const& step : job["steps"])
-    if (step["run"]) steps.push_back(step["run"]);
-  ASSERT_EQ(job["env"]["SHARD"].as<std::string>(), "${{ matrix.part }}/4");
+  for (auto const& step : action["runs"]["steps"])
+    if (step["run"] && step["name"].as<std::string>() != "Install") steps.push_back(step["run"]);
+  ASSERT_EQ(steps.size(), 1U);
+  for (auto const& input : job["steps"][1]["with"])
+    EXPECT_TRUE(action["inputs"][input.first.as<std::string>()]) << input.first;
+  ASSERT_EQ(job["steps"][1]["with"]["shard"].as<std::string>(), "${{ matrix.part }}/4");
   ASSERT_EQ(job["strategy"]["matrix"]["part"].size(), 4U);
   break_one();
   std::vector<int> statuses;
   std::size_t files = 0;
   for (auto const& part : job["strategy"]["matrix"]["part"]) {
     std::string const shard = part.as<std::string>() + "/4";
-    Called const called = execute("GITHUB_ACTIONS=true SHARD=" + shard, steps);
+    Called const called = execute(
+        "GITHUB_ACTIONS=true GITHUB_ACTION_PATH='" + folder + "' ENGINE= SEARCH= SHARD=" + shard,
+        steps);
     statuses.push_back(called.status);
     files += files_run().size();
     bool const told = called.out.find("::error file=scenarios/b.yaml") != std::string::npos;
@@ -95,15 +103,19 @@ TEST_F(CopiedIntoCi, GitHubsJobsHoldAllScenariosTogether) {
   EXPECT_EQ(files, 2U);
 }
 
+// The steps of the template but those that install.
 TEST_F(CopiedIntoCi, GitLabsJobsHoldAllScenariosTogether) {
-  YAML::Node const job = YAML::LoadFile(source + "/scenarios/ci/gitlab.yml")["scenarios"];
-  int const total = job["parallel"].as<int>();
+  auto const documents = YAML::LoadAllFromFile(source + "/scenarios/ci/gitlab.yml");
+  ASSERT_EQ(documents.size(), 2U);
+  YAML::Node const job = documents[1]["scenarios"];
+  ASSERT_EQ(job["parallel"].as<std::string>(), "$[[ inputs.jobs ]]");
+  int const total = documents[0]["spec"]["inputs"]["jobs"]["default"].as<int>();
   break_one();
   std::size_t files = 0;
   for (int index = 1; index <= total; ++index) {
-    Called const called = execute(
-        "CI_NODE_INDEX=" + std::to_string(index) + " CI_NODE_TOTAL=" + std::to_string(total),
-        job["script"]);
+    Called const called = execute("KIT=ci ENGINE= SEARCH= CI_NODE_INDEX=" + std::to_string(index) +
+                                      " CI_NODE_TOTAL=" + std::to_string(total),
+                                  job["script"]);
     EXPECT_EQ(called.status, index == 2 ? 1 : 0) << called.out << called.err;
     files += files_run().size();
   }
