@@ -22,13 +22,28 @@ bool is_nested_too_deep(std::string_view json);
 inline constexpr char const* nested_too_deep = "nested deeper than 64 lists and objects";
 static_assert(json_depth_max == 64);
 
-/// Errors: Json::exception where it is no JSON, or nested too deep; where it `may_throw` not, a
-/// discarded value instead, as from Json::parse().
+/// Where keys keep their order each is looked for among all before it: what we write has some
+/// hundred in one object at most.
+inline constexpr int ordered_keys_max = 1000;
+
+/// Has an object more keys than `ordered_keys_max`? REQUIRES: not nested too deep.
+bool has_too_many_keys(std::string_view json);
+
+template <typename Json>
+inline constexpr bool keeps_order = requires {
+  typename Json::object_t::Container;
+};
+
+/// Errors: Json::exception where it is no JSON, nested too deep, or has more keys in order than
+/// that; where it `may_throw` not, a discarded value instead, as from Json::parse().
 template <typename Json>
 Json parse_json(std::string_view text, bool may_throw = true) {
-  if (!is_nested_too_deep(text)) return Json::parse(text, nullptr, may_throw);
+  bool const is_deep = is_nested_too_deep(text);
+  if (!is_deep && !(keeps_order<Json> && has_too_many_keys(text)))
+    return Json::parse(text, nullptr, may_throw);
   if (!may_throw) return Json::value_t::discarded;
-  throw Json::other_error::create(600, nested_too_deep, nullptr);
+  throw Json::other_error::create(
+      600, is_deep ? nested_too_deep : "more than 1000 keys in one object", nullptr);
 }
 
 /// Json::get() cuts floats off, and has no defined result for large ones.

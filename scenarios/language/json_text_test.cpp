@@ -22,6 +22,22 @@ TEST(JsonText, IsParsedUpToADepth) {
   EXPECT_THROW(parse_json<Json>(std::string(1'000'000, '[')), Json::exception);
 }
 
+std::string object_of(int keys, std::string const& value) {
+  std::string text = "{";
+  for (int i = 0; i < keys; ++i)
+    text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + ":\":" + value;
+  return text + "}";
+}
+
+TEST(JsonText, WhereKeysAreLookedForOneByOneThereAreNotMany) {
+  std::string const most = object_of(1000, object_of(1, "{}"));
+  EXPECT_EQ(parse_json<StrictJson>(most).size(), 1000U);
+  std::string const more = "[" + object_of(1001, "0") + "]";
+  EXPECT_THROW(parse_json<StrictJson>(more), StrictJson::exception);
+  EXPECT_TRUE(parse_json<StrictJson>(more, false).is_discarded());
+  EXPECT_EQ(parse_json<Json>(more).at(0).size(), 1001U);
+}
+
 TEST(JsonText, BracketsOfTextsAndOfNeighboursDoNotCount) {
   std::string const brackets(100, '[');
   EXPECT_EQ(parse_json<Json>(R"(["\")" + brackets + R"(\\", "\\", []])").at(0),
