@@ -261,19 +261,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Document{"scenarios/bugs/README.md", "OfBugs"},
                     Document{"scenarios/ci/README.md", "OfCi"},
                     Document{"scenarios/peers/README.md", "OfPeersWithPyTorch", Needs::torch},
-                    Document{"scenarios/README.md", "OfScenarios"},
-                    Document{"scenarios/README.md", "OfScenariosWithNumPy", Needs::numpy},
-                    Document{"scenarios/README.md", "OfScenariosWithPyTorch", Needs::torch},
+                    Document{"scenarios/LANGUAGE.md", "OfTheLanguage"},
+                    Document{"scenarios/LANGUAGE.md", "OfTheLanguageWithNumPy", Needs::numpy},
+                    Document{"scenarios/REPORTS.md", "OfReports"},
+                    Document{"scenarios/ENGINES.md", "OfEnginesWithNumPy", Needs::numpy},
+                    Document{"scenarios/ENGINES.md", "OfEnginesWithPyTorch", Needs::torch},
                     Document{"scenarios/peers/doctor/README.md", "OfTheDoctor", Needs::numpy},
                     Document{"scenarios/peers/numpy/README.md", "OfTheNumPyEngine", Needs::numpy},
                     Document{"scenarios/peers/torch/README.md", "OfThePyTorchEngine",
                              Needs::torch}),
     [](auto const& document) { return std::string(document.param.name); });
 
-// ---- what scenarios/README.md promises beside
+// ---- what scenarios/LANGUAGE.md promises beside
 // -----------------------------------------------------
 
-constexpr char const* scenarios_readme = ADAMANT_SOURCE_DIR "/scenarios/README.md";
+constexpr char const* language_page = ADAMANT_SOURCE_DIR "/scenarios/LANGUAGE.md";
 
 void add_keys(nlohmann::json const& schema, std::set<std::string>& keys) {
   if (schema.is_object() && schema.contains("properties") && schema["properties"].is_object())
@@ -282,14 +284,14 @@ void add_keys(nlohmann::json const& schema, std::set<std::string>& keys) {
   for (nlohmann::json const& part : schema) add_keys(part, keys);
 }
 
-TEST(ScenariosReadme, ShowsEveryKeyByExample) {
+TEST(LanguagePage, ShowsEveryKeyByExample) {
   std::ifstream stream(ADAMANT_SOURCE_DIR "/scenarios/schema.json");
   std::set<std::string> keys;
   add_keys(nlohmann::json::parse(stream), keys);
   EXPECT_GT(keys.size(), 60U);
   std::set<std::string> shown = {"model", "bug", "file", "byte"};  // in its text and tables
   std::regex const word("[a-z_]+");
-  for (Block const& block : blocks_of(scenarios_readme)) {
+  for (Block const& block : blocks_of(language_page)) {
     if (block.language != "yaml") continue;
     for (std::string const& line : block.lines)
       for (std::sregex_iterator at(line.begin(), line.end(), word), last; at != last; ++at)
@@ -320,9 +322,9 @@ std::string scenario_with(std::vector<std::string> const& lines) {
   return text;
 }
 
-TEST(ScenariosReadme, WhatCannotBeCombinedIsRefusedForThatReason) {
+TEST(LanguagePage, WhatCannotBeCombinedIsRefusedForThatReason) {
   Folder const folder;
-  std::ifstream stream(scenarios_readme);
+  std::ifstream stream(language_page);
   int rows = 0;
   std::regex const row("\\| .* \\| (.*) \\| `(unsupported\\..*)` \\|");
   for (std::string line; std::getline(stream, line);) {

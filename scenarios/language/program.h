@@ -1,5 +1,5 @@
 // The program of a scenario: its operations as values, each with the line it stands on. Meanings
-// are those of the scenario language (scenarios/README.md); executing them is scenarios/runner's
+// are those of the scenario language (scenarios/LANGUAGE.md); executing them is scenarios/runner's
 // part.
 #pragma once
 
