@@ -180,6 +180,7 @@ bool is_executed_elsewhere(std::string const& line) {
            "cmake --build build/dev --target adamant_mutants",  // scenarios.mutants.hunt
            "build/dev/adamant hunt --mutants",                  // likewise
            "cmake --workflow",                                  // .ci/run
+           "cmake --preset debug",                              // a job of the workflow
            "cd scenarios/peers/",                               // .ci/run: the tests of an adapter
            "pytest ",                                           // tests/test_pytest_plugin.py
            "pip install",                        // .ci/setup --peers, by the same names
