@@ -101,10 +101,20 @@ TEST(NcclCommunicator, OneHostMayDriveSeveralRanksInAGroup) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
-TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
-  ncclUniqueId id;
+/// Asks until a call that does not block is over; how often that was.
+int wait_for(ncclComm_t comm, ncclResult_t state) {
   int polls = 0;
-  Report const report = run(2, [&](int rank) {
+  for (; state == ncclInProgress; ++polls)
+    EXPECT_EQ(ncclCommGetAsyncError(comm, &state), ncclSuccess);
+  EXPECT_EQ(state, ncclSuccess);
+  return polls;
+}
+
+/// Two ranks with a communicator whose calls do not block, and how often each asked for it.
+template <typename Body>
+Report run_without_blocking(Body const& body) {
+  ncclUniqueId id;
+  return run(2, [&](int rank) {
     if (rank == 0) {
       EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
     }
@@ -112,16 +122,18 @@ TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     ncclComm_t comm = nullptr;
-    ncclResult_t state = ncclCommInitRankConfig(&comm, 2, id, rank, &config);
-    while (state == ncclInProgress) {
-      ++polls;
-      EXPECT_EQ(ncclCommGetAsyncError(comm, &state), ncclSuccess);
-    }
-    EXPECT_EQ(state, ncclSuccess);
+    ncclResult_t const state = ncclCommInitRankConfig(&comm, 2, id, rank, &config);
+    int const polls = wait_for(comm, state);
+    body(rank, comm, polls);
     EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
   });
+}
+
+TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
+  int all = 0;
+  Report const report = run_without_blocking([&](int, ncclComm_t, int polls) { all += polls; });
   EXPECT_TRUE(report.ok()) << describe(report);
-  EXPECT_GT(polls, 0);  // who comes first cannot be done at once
+  EXPECT_GT(all, 0);  // who comes first cannot be done at once
 }
 
 TEST(NcclCommunicator, FinalizesOnceWithAllOthers) {
@@ -137,27 +149,14 @@ TEST(NcclCommunicator, FinalizesOnceWithAllOthers) {
 
 // As NCCL does, which tells whoever uses a communicator before its last call is over.
 TEST(NcclCommunicator, IsNotDestroyedBeforeItsFarewellIsOver) {
-  ncclUniqueId id;
-  Report const report = run(2, [&](int rank) {
-    if (rank == 0) {
-      EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
-    }
-    barrier();
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    ncclComm_t comm = nullptr;
-    ncclResult_t state = ncclCommInitRankConfig(&comm, 2, id, rank, &config);
-    while (state == ncclInProgress) ncclCommGetAsyncError(comm, &state);
+  Report const report = run_without_blocking([](int rank, ncclComm_t comm, int) {
     if (rank == 1) barrier();
     EXPECT_EQ(ncclCommFinalize(comm), ncclInProgress);
     if (rank == 0) {
       EXPECT_EQ(ncclCommDestroy(comm), ncclInvalidArgument);
       barrier();
     }
-    do ncclCommGetAsyncError(comm, &state);
-    while (state == ncclInProgress);
-    EXPECT_EQ(state, ncclSuccess);
-    EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+    wait_for(comm, ncclInProgress);
   });
   EXPECT_TRUE(report.ok()) << describe(report);
 }
@@ -171,10 +170,6 @@ bool comes_back_from_a_split(int parent_blocks, int const* child_blocks) {
       EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
     }
     barrier();
-    auto const wait_for = [](ncclComm_t comm, ncclResult_t state) {
-      while (state == ncclInProgress) EXPECT_EQ(ncclCommGetAsyncError(comm, &state), ncclSuccess);
-      EXPECT_EQ(state, ncclSuccess);
-    };
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = parent_blocks;
     ncclComm_t parent = nullptr;
