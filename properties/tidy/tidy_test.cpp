@@ -267,7 +267,7 @@ TEST(Tidy, ANameIsThatOfOneType) {
     for (Line const& line : lines_of(path)) {
       std::smatch match;
       if (std::regex_match(line.text, match, opens)) {
-        // What has no name is of its file, and what stands alone a program's own.
+        // A namespace without a name is of its file.
         bool const own = match[1].str().empty();
         scopes.push_back(own ? line.file : match[1].str());
       } else if (std::regex_search(line.text, closes) && !scopes.empty()) {
