@@ -192,9 +192,9 @@ class FuzzCommand {
     if (!arguments_.out) return {};
     return told_if_unwritten(status_, [&] {
       auto path = write_finding(*arguments_.out, finding, this_program());
-      bool const quick = until_ && !finding.is_minimized();
-      FindingScripts& scripts = quick ? quick_scripts_ : scripts_;
-      scripts.write_beside(path, finding.scenario, finding.result, finding.symptom);
+      bool const in_haste = until_ && !finding.is_minimized();
+      if (!in_haste)
+        scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
       return path;
     });
   }
@@ -217,7 +217,6 @@ class FuzzCommand {
   std::uint64_t passed_over_ = 0;  // cases
   Failures failures_;
   FindingScripts scripts_;
-  FindingScripts quick_scripts_{FindingScripts::Telling::nothing};
   Progress minimizing_;
   Findings findings_;
   std::set<std::string> minimized_laws_;             // with --for

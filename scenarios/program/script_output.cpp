@@ -18,10 +18,10 @@ std::string write_others(std::filesystem::path const& script, WrittenScript cons
   }
   if (written.kind != ScriptKind::session) {
     std::filesystem::remove(session_in_place_of(script));  // of a run before
-    return words_for(written.kind);
+    return written.words;
   }
   return fmt::format("{}, which replay.py (in share/adamant) plays, and no script: {}",
-                     words_for(written.kind), written.why_session);
+                     written.words, written.why_session);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
   try {
     bool const prints = is_standard_output(path_);
     WrittenScript const script =
-        write_any_script(scenario, result, violation_of(result, *symptom), RunsAgain::yes,
+        write_any_script(scenario, result, violation_of(result, *symptom),
                          prints ? LiesInFolder::no : LiesInFolder::yes);
     std::string const words = write_others(path_, script);
     if (script.kind == ScriptKind::session && !prints) {
@@ -62,27 +62,23 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
   }
 }
 
-bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
+void FindingScripts::write_beside(std::filesystem::path const& scenario_file,
                                   Scenario const& scenario, RunResult const& result,
                                   Symptom const& symptom) {
-  if (!is_peer(scenario.engine.name)) return false;
+  if (!is_peer(scenario.engine.name)) return;
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-    // No search that still goes on has to wait for another run.
     WrittenScript const script =
-        write_any_script(scenario, result, violation_of(result, symptom),
-                         telling_ == Telling::nothing ? RunsAgain::no : RunsAgain::yes);
+        write_any_script(scenario, result, violation_of(result, symptom));
     if (script.kind == ScriptKind::session) path = session_in_place_of(path);
     write_whole(path, script.text);
     std::string const words = write_others(path, script);
-    if (telling_ == Telling::reasons) complain(fmt::format("{}: {}", path.string(), words));
-    return true;
+    complain(fmt::format("{}: {}", path.string(), words));
   } catch (NoScript const& reason) {
-    if (telling_ == Telling::reasons && said_.insert(reason.what()).second)
+    if (said_.insert(reason.what()).second)
       complain(
           fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));
-    return false;
   }
 }
 

@@ -1,6 +1,5 @@
 // The script that `run` and `minimize` write for a bug report, and the one beside each finding of
-// `fuzz`: plain PyTorch, a script that drives the engine's class, or in place of one a recorded
-// session. What is in it is scenarios/peers/script's part.
+// `fuzz`, or in place of one a recorded session. What is in it is scenarios/peers/script's part.
 #pragma once
 
 #include <filesystem>
@@ -43,20 +42,14 @@ class ScriptOutput {
 /// The scripts of a search with an engine outside the process.
 class FindingScripts {
  public:
-  /// What is said of a script that is long or cannot be had.
-  enum class Telling { reasons, nothing };
-
-  explicit FindingScripts(Telling telling = Telling::reasons) : telling_(telling) {}
-
   /// Writes `x.py` beside `x.yaml`, or a session in place of it, or says why there is neither; the
-  /// same reason is said once. Is there one?
+  /// same reason is said once. The scenario is run once more.
   ///
   /// Errors: CannotWrite.
-  bool write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
+  void write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
                     RunResult const& result, Symptom const& symptom);
 
  private:
-  Telling telling_;
   std::set<std::string> said_;
 };
 

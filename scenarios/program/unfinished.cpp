@@ -12,7 +12,7 @@
 namespace adamant::scenarios {
 
 Unfinished::Unfinished(Arguments const& arguments)
-    : quiet_(arguments.verbosity == Verbosity::quiet), scripts_(FindingScripts::Telling::nothing) {
+    : quiet_(arguments.verbosity == Verbosity::quiet) {
   if (arguments.out) folder_ = *arguments.out / "unfinished";
 }
 
@@ -35,8 +35,6 @@ std::filesystem::path Unfinished::written(Failure const& failure, Scenario const
   auto const path =
       write_finding(folder_, fmt::format("case-{}", failure.case_index), found, this_program());
   files_.push_back(path);
-  if (scripts_.write_beside(path, found.scenario, found.result, found.symptom))
-    files_.push_back(std::filesystem::path(path).replace_extension(".py"));
   return path;
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/script_output.h"
 #include "scenarios/search/failures.h"
 
 namespace adamant::scenarios {
@@ -15,9 +14,8 @@ class Unfinished {
  public:
   explicit Unfinished(Arguments const& arguments);
 
-  /// Says on the standard error that the case failed, and where files are wanted writes it and its
-  /// script into the folder `unfinished` among them. Where they cannot be written that is said
-  /// once, and bad input.
+  /// Says on the standard error that the case failed, and where files are wanted writes it into the
+  /// folder `unfinished` among them. Where they cannot be written that is said once, and bad input.
   Status add(Failure const& failure, Scenario const& scenario);
 
   /// All is minimised and written: takes its files away.
@@ -29,7 +27,6 @@ class Unfinished {
   bool quiet_;
   std::filesystem::path folder_;  // empty: no files
   std::vector<std::filesystem::path> files_;
-  FindingScripts scripts_;
 };
 
 }  // namespace adamant::scenarios

@@ -22,11 +22,14 @@ std::string read_whole(std::filesystem::path const& path) {
   return std::move(text).str();
 }
 
-/// Waits until it has ended well.
-void make(std::string const& command) {
+/// Waits until it has ended well. What it printed last.
+std::string make(std::string const& command) {
   PeerProcess maker(command + " && echo made");
+  PeerProcess::Deadline const deadline(peer_bounds().hello);
   try {
-    maker.read_line(PeerProcess::Deadline(peer_bounds().hello));
+    std::string words = "a script of the engine's own side";
+    for (std::string line; (line = maker.read_line(deadline)) != "made";) words = line;
+    return words;
   } catch (PeerError const& error) {
     std::string const said(last_lines(maker.last_words(), 1));
     throw NoScript(said.empty() ? error.what() : said);
@@ -43,9 +46,9 @@ Rendered rendered(std::vector<std::string> const& command, std::string const& do
   std::ofstream(session) << document;
   std::string line;
   for (std::string const& word : command) line += shell_quoted(word) + " ";
-  make(fmt::format("{}{} -o {}", line, shell_quoted(session.string()),
-                   shell_quoted(script.string())));
-  Rendered made{.text = read_whole(script), .numbers = {}};
+  std::string words = make(fmt::format("{}{} -o {}", line, shell_quoted(session.string()),
+                                       shell_quoted(script.string())));
+  Rendered made{.text = read_whole(script), .words = std::move(words), .numbers = {}};
   if (std::filesystem::exists(numbers)) made.numbers = read_whole(numbers);
   return made;
 }

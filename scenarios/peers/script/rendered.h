@@ -12,6 +12,7 @@ namespace adamant::scenarios::script {
 
 struct Rendered {
   std::string text;
+  std::string words;                   // what the maker calls it
   std::optional<std::string> numbers;  // of a file beside it, where they are too many for the text
 };
 

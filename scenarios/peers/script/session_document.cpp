@@ -4,23 +4,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "scenarios/language/words.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/script/older_save.h"
-#include "scenarios/peers/script/python.h"
 #include "scenarios/peers/script/session_look.h"
 
 namespace adamant::scenarios::script {
 
 namespace {
 
-/// JSON has no such numbers as inf.
+/// As few digits as read back, by way of binary64, to the same. JSON has no such numbers as inf.
 Json number_of(float value) {
-  std::string const text = python::number(value);
-  return std::isfinite(value) ? Json::parse(text) : Json(text);
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  double const shortest = std::strtod(fmt::format("{}", value).c_str(), nullptr);
+  return static_cast<float>(shortest) == value ? shortest : static_cast<double>(value);
 }
 
 Json numbers_of(TensorFile const& file) {

@@ -47,10 +47,8 @@ Json what_stays(Reply const& failure) {
   for (char const* const status : {"signal", "exit_status"})
     if (outcome == "died" && failure.contains(status)) like[status] = failure[status];
   if (outcome != "error" || !failure.contains("error")) return like;
-  Reply const& error = failure["error"];
-  if (std::string const type = text_in(error, "type"); !type.empty()) like["type"] = type;
-  auto const said = error_words({.text = "Error: " + text_in(error, "text")});
-  if (said.size() > 1) like["text"] = said[1];
+  for (char const* const what : {"type", "cause"})
+    if (std::string const said = text_in(failure["error"], what); !said.empty()) like[what] = said;
   return like;
 }
 

@@ -81,9 +81,8 @@ class AccelerateEngine(Engine):
         self.model, self.prepared = self.accelerator.prepare(whole, made)
         self.optimizer = self.prepared.optimizer
         self.parameters = dict(self._named(self.model))
-        sharded = cast(model.Model, self.model)
-        for index in range(sharded.units):
-            model.divide_once(cast(FSDPModule, sharded.unit(index)), opening)
+        for unit in model.units_of(self.model):
+            model.divide_once(cast(FSDPModule, unit), opening)
 
     def _named(self, module: nn.Module) -> list[tuple[str, nn.Parameter]]:
         found = {name.split(".")[-1]: value for name, value in module.named_parameters()}
@@ -102,18 +101,16 @@ class AccelerateEngine(Engine):
 
         accelerate divides each one's loss by their number.
         """
+        names = model.full_names(self.opening)
         for number in range(self.steps_a_backward):
-            units: list[dict[str, torch.Tensor]] = [
-                {} for _ in range(1 + max(param.unit for param in self.opening.params))
-            ]
+            named = {}
             for param in self.opening.params:
                 if param.name not in without:
                     x = gradients[param.name].reshape(param.shape)
-                    part = in_parts(x, self.steps_a_backward, number)
-                    units[param.unit][model.module_name(param.name)] = part
+                    named[names[param.name]] = in_parts(x, self.steps_a_backward, number)
             with self.accelerator.accumulate(self.model):
-                if any(units):
-                    self.accelerator.backward(self.model(units))
+                if named:
+                    self.accelerator.backward(self.model(model.tree(named)))
         if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
             put(self.parameters[overflow.name], overflow.index, overflow.value)
 

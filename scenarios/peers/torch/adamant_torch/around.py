@@ -25,17 +25,12 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 def make_missing_states(optimizer: torch.optim.Optimizer) -> None:
-    """Give each parameter without state the one that its first step would begin with.
-
-    So no helper makes it by a step, which counts, and each parameter is in the checkpoint.
-    """
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            if not optimizer.state.get(parameter):
-                optimizer.state[parameter] = {
-                    "step": torch.tensor(0.0, dtype=torch.float32),
-                    **{moment: alike(parameter, torch.zeros_like) for moment in MOMENTS},
-                }
+    """Give each parameter without state what its first step would begin with: no helper steps."""
+    for parameter in [each for group in optimizer.param_groups for each in group["params"]]:
+        if not optimizer.state.get(parameter):
+            first, second = torch.zeros_like(parameter), torch.zeros_like(parameter)
+            state = {"step": torch.tensor(0.0), "exp_avg": first, "exp_avg_sq": second}
+            optimizer.state[parameter] = state
 
 
 # --- empty_tensors: apart -----------------------------------------------------------------------

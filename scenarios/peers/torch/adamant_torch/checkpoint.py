@@ -10,10 +10,9 @@ around known defects, which are in `around` and `saves`.
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from functools import partial
+from math import nan
 from typing import Any
 
 import torch
@@ -31,9 +30,9 @@ from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 from adamant_torch import around, listing, saves
 from adamant_torch.saving import Saving
 from adamant_torch.several import parts
-from adamant_torch.shards import alike
 
 StateDict = dict[str, Any]
+Optimizers = torch.optim.Optimizer | tuple[torch.optim.Optimizer, ...]
 State = tuple[nn.Module, torch.optim.Optimizer, "torch.amp.GradScaler | None"]
 
 
@@ -72,9 +71,9 @@ class Options:
         """Whether a checkpoint holds tensors and nothing else."""
         return self.hugging_face and self.settings == "left_out"
 
-    def of_helpers(self) -> StateDictOptions:
+    def of_helpers(self) -> dict[str, bool]:
         """Return the options of PyTorch's helpers."""
-        return StateDictOptions(flatten_optimizer_state_dict=self.state_dict == "flat")
+        return {"flatten_optimizer_state_dict": True} if self.state_dict == "flat" else {}
 
     def not_carried(self) -> list[str]:
         """Return what does not come back from a load."""
@@ -199,20 +198,30 @@ def gather(options: Options, state: State) -> StateDict:
             own = around.by_name(own, around.names_in_order(model, optimizer))
         content: StateDict = {"model": model.state_dict(), "optim": own}
     else:
-        names, states = get_state_dict(model, parts(optimizer), options=options.of_helpers())
-        content = {"model": names, "optim": states}
+        content = by_helpers(model, parts(optimizer), **options.of_helpers())
     if scaler is not None:
         content["scaler"] = scaler.state_dict()
     return content
 
 
+def by_helpers(model: nn.Module, optimizers: Optimizers, **options: bool) -> StateDict:
+    """Return the state dict that PyTorch's helpers make."""
+    states = get_state_dict(model, optimizers, options=StateDictOptions(**options))
+    return dict(zip(("model", "optim"), states, strict=True))
+
+
+def set_by_helpers(
+    model: nn.Module, optimizers: Optimizers, content: StateDict, **options: bool
+) -> None:
+    """Give such a state dict to model and optimizer."""
+    found = {f"{name}_state_dict": content[name] for name in ("model", "optim")}
+    set_state_dict(model, optimizers, **found, options=StateDictOptions(**options))
+
+
 def tensors_of(content: StateDict) -> StateDict:
     """Return the part of a state dict that a format of tensors alone can hold."""
-    states = {
-        key: value
-        for key, value in content["optim"].items()
-        if key == "state" or key.startswith("state.")  # nested, or flat
-    }
+    own = content["optim"]  # nested, or flat
+    states = {key: own[key] for key in own if key == "state" or key.startswith("state.")}
     return {"model": content["model"], "optim": states}
 
 
@@ -226,27 +235,17 @@ def spread(options: Options, state: State, content: StateDict) -> None:
         model.load_state_dict(content["model"])
         optimizer.load_state_dict(own)
     else:
-        set_state_dict(
-            model,
-            parts(optimizer),
-            model_state_dict=content["model"],
-            optim_state_dict=content["optim"],
-            options=options.of_helpers(),
-        )
+        set_by_helpers(model, parts(optimizer), content, **options.of_helpers())
     if scaler is not None:
         scaler.load_state_dict(content["scaler"])
 
 
 def allocate(optimizer: torch.optim.Optimizer, moments: tuple[torch.dtype, torch.dtype]) -> None:
-    """Make all states, in the types that the scenario names, with values unlike any saved one."""
-    make = [partial(torch.full_like, fill_value=math.nan, dtype=dtype) for dtype in moments]
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            optimizer.state[parameter] = {
-                "step": torch.tensor(0.0, dtype=torch.float32),
-                "exp_avg": alike(parameter, make[0]),
-                "exp_avg_sq": alike(parameter, make[1]),
-            }
+    """Make all states, with moments of these types and values unlike any saved one."""
+    for parameter in [each for group in optimizer.param_groups for each in group["params"]]:
+        first, second = [torch.full_like(parameter, nan, dtype=dtype) for dtype in moments]
+        state = {"step": torch.tensor(0.0), "exp_avg": first, "exp_avg_sq": second}
+        optimizer.state[parameter] = state
 
 
 def step_without_effect(optimizer: torch.optim.Optimizer) -> None:

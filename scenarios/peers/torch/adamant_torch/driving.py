@@ -31,11 +31,10 @@ from adamant_torch.asking import Settings, Tensors, Values
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
 from adamant_torch.protocol import EngineError, Message
-from adamant_torch.shown import failure
+from adamant_torch.shown import failure, flip
 
 GROUP = {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
 TYPES = {"param": "fp32", "grad": "fp32", "main": "none", "exp_avg": "fp32", "exp_avg_sq": "fp32"}
-FLIPPED = 0x10  # of a byte that `flip` changes
 
 
 class Failed(EngineError):  # noqa: N818  (a rank's failure, which a caller may want to see)
@@ -219,9 +218,7 @@ class Driver:
 
     def flip(self, file: str, byte: int) -> None:
         """Change one bit of a checkpoint's file."""
-        data = bytearray(self.path(file).read_bytes())
-        data[byte] ^= FLIPPED
-        self.path(file).write_bytes(data)
+        flip(self.path(file), byte)
 
     # --- what ranks show --------------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import FSDPModule
-from torch.distributed.tensor import DTensor
 
 from adamant_torch import accumulation, arithmetic, around, checkpoint, model, optimizer, shards
 from adamant_torch.protocol import Message
@@ -28,7 +27,7 @@ from adamant_torch.requests import Opening, Overflow
 from adamant_torch.saving import Saving
 from adamant_torch.scale import Scaling
 from adamant_torch.several import Several, parts
-from adamant_torch.shards import Shard, put, shard_of
+from adamant_torch.shards import Shard, put, shard_of, steps_of
 
 # Releases that an adapter was tried with, by the name of the distribution.
 TRIED: dict[str, tuple[str, ...]] = {"torch": ("2.8.0", "2.13.0", "2.14.1", "2.15.0")}
@@ -88,7 +87,7 @@ class Engine:
         unscaled = self.scaling.unscales_before_steps(self.optimizer)
         return arithmetic.arithmetic(self.opening, self.shards().values(), unscaled=unscaled)
 
-    def wrap(self, whole: model.Model) -> nn.Module:
+    def wrap(self, whole: model.Unit) -> nn.Module:
         """Shard the whole model over `self.mesh` and return it, ready for a backward."""
         before = set(dist.distributed_c10d._world.pg_map)
         model.shard(whole, self.mesh, self.opening)
@@ -198,13 +197,9 @@ class Engine:
 
     def _loss(self, fed: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """Run a forward; return a loss whose gradients are `fed`."""
-        units: list[dict[str, torch.Tensor]] = [
-            {} for _ in range(1 + max(param.unit for param in self.opening.params))
-        ]
-        for param in self.opening.params:
-            if param.name in fed:
-                units[param.unit][model.module_name(param.name)] = fed[param.name]
-        return cast(torch.Tensor, self.model(units))
+        names = model.full_names(self.opening)
+        named = {full: fed[name] for name, full in names.items() if name in fed}
+        return cast(torch.Tensor, self.model(model.tree(named)))
 
     @torch.no_grad()
     def _run_forward_alone(self) -> None:
@@ -277,9 +272,7 @@ class Engine:
 
     def steps(self, name: str) -> int:
         """Return how many steps a parameter has taken."""
-        state = self.optimizer.state.get(self.parameters[name], {})
-        step = state.get("step", 0)
-        return int(step.to_local() if isinstance(step, DTensor) else step)
+        return steps_of(self.optimizer, self.parameters[name])
 
     def groups(self) -> list[Message]:
         """Return the settings of all groups."""

@@ -17,86 +17,55 @@ from torch.distributed.fsdp import (
     CPUOffloadPolicy,
     FSDPModule,
     MixedPrecisionPolicy,
-    OffloadPolicy,
     fully_shard,
 )
 
 from adamant_torch.requests import Opening, Precision
 
 AVERAGES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
+WHOLE = MixedPrecisionPolicy(cast_forward_inputs=False)  # one that changes nothing here
+Tree = dict[str, Any]  # by names of parameters, and of units with such trees
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class Unit(nn.Module):
-    """Parameters that are gathered and reduced together, by names in which dots are slashes.
+    """Parameters that are gathered and reduced together, and the units inside of it."""
 
-    Another unit may be its child, which then runs inside of it.
-    """
+    def __init__(self, values: Tree, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        for name, value in values.items():
+            if isinstance(value, dict):
+                setattr(self, name, type(self)(value, dtype))
+            else:
+                setattr(self, name, nn.Parameter(torch.as_tensor(value, dtype=dtype)))
 
-    def forward(
-        self, gradients: list[Mapping[str, torch.Tensor]], before: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """Return a loss whose gradient by each parameter named is the tensor given for it.
+    def forward(self, gradients: Tree) -> torch.Tensor:
+        """Return a loss whose gradient by each parameter named is what is given for it."""
+        found = []
+        for name, x in gradients.items():
+            at = getattr(self, name)  # products are fp32: in fp16 a loss scale may be infinite
+            found.append(at(x) if isinstance(x, dict) else (at.float() * torch.as_tensor(x)).sum())
+        return torch.stack(found).sum()
 
-        `gradients` are those of this unit and of the units inside of it, from outside in; `before`
-        is the loss of what ran before. The product is fp32, so that a loss scale meets `x` there
-        and the gradient is rounded to the parameter's type once: in fp16 a scale of 65536 by
-        itself would be infinite.
-        """
-        own, *inside = gradients
-        parts = [(getattr(self, name).float() * x).sum() for name, x in own.items()]
+
+class Nested(Unit):
+    """One that hands its loss to the one inside of it, which runs within it and last."""
+
+    def forward(self, gradients: Tree, before: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the loss of this unit, of what ran before, and of what is inside."""
+        own = {name: x for name, x in gradients.items() if not isinstance(x, dict)}
+        inside = [name for name in gradients if name not in own]
+        parts = [super().forward(own)] if own else []
         parts += [] if before is None else [before]
         loss = torch.stack(parts).sum() if parts else None
-        if not inside:
-            return cast(torch.Tensor, loss)
-        (child,) = self.children()
-        return cast(torch.Tensor, child(inside, loss))
+        for name in inside:
+            loss = getattr(self, name)(gradients[name], loss)
+        return cast(torch.Tensor, loss)
 
 
-class Model(nn.Module):
-    """All units, side by side or each inside the one before. Calls those that it has to.
-
-    Units are inside each other by their numbers, so that the same model has the same keys.
-    """
-
-    def __init__(self, units: list[Unit], nested: bool = False) -> None:
-        super().__init__()
-        self.units = len(units)
-        self.numbers = numbers_of(units)
-        self.nested = nested
-        for number, unit in sorted(zip(self.numbers, units, strict=True)) if nested else ():
-            outer = self.get_submodule(self._path(number - 1)) if number else self
-            outer.add_module(f"unit{number}", unit)
-        for number, unit in () if nested else zip(self.numbers, units, strict=True):
-            self.add_module(f"unit{number}", unit)
-
-    def unit(self, index: int) -> Unit:
-        """Return unit `index`."""
-        return cast(Unit, self.get_submodule(self._path(self.numbers[index])))
-
-    def forward(self, gradients: list[Mapping[str, torch.Tensor]]) -> torch.Tensor:
-        """Return the loss over all units."""
-        if self.nested:
-            chain = [gradients[self.numbers.index(number)] for number in range(self.units)]
-            while not chain[-1]:
-                chain.pop()
-            return cast(torch.Tensor, self.get_submodule("unit0")(chain))
-        parts = [self.unit(index)([named]) for index, named in enumerate(gradients) if named]
-        return torch.stack(parts).sum()
-
-    def _path(self, number: int) -> str:
-        numbers = range(number + 1) if self.nested else [number]
-        return ".".join(f"unit{each}" for each in numbers)
-
-
-def numbers_of(units: list[Unit]) -> list[int]:
-    """Return the numbers in the units' names, which are keys of checkpoints.
-
-    They follow the names of parameters: a model that registers the same in another order has the
-    same keys.
-    """
-    first = [min(name for name, _ in unit.named_parameters(recurse=False)) for unit in units]
-    return [sorted(first).index(name) for name in first]
+def units_of(whole: nn.Module) -> list[nn.Module]:
+    """Return the units of a model, those inside of others first."""
+    return [unit for name, unit in sorted(whole.named_modules(), reverse=True) if name]
 
 
 def module_name(name: str) -> str:
@@ -104,18 +73,48 @@ def module_name(name: str) -> str:
     return name.replace(".", "/")
 
 
-def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
+def full_names(opening: Opening) -> dict[str, str]:
+    """Return the name of each parameter in the model, which is its key in checkpoints.
+
+    Units are numbered by the names of their parameters: a model that registers the same in another
+    order has the same keys. Those inside of others are so by their numbers.
+    """
+    units: list[list[str]] = [[] for _ in range(1 + max(param.unit for param in opening.params))]
+    for param in opening.params:
+        units[param.unit].append(module_name(param.name))
+    first = [min(names) for names in units]
+    numbers = [sorted(first).index(name) for name in first]
+    nested = opening.options.get("wrapping") == "nested"
+    paths = [
+        ".".join(f"unit{each}" for each in (range(number + 1) if nested else [number]))
+        for number in numbers
+    ]
+    return {p.name: f"{paths[p.unit]}.{module_name(p.name)}" for p in opening.params}
+
+
+def tree(named: Mapping[str, Any]) -> Tree:
+    """Return what is given by names in the model by units and names in these."""
+    found: Tree = {}
+    for name, value in named.items():
+        *path, own = name.split(".")
+        unit = found
+        for part in path:
+            unit = unit.setdefault(part, {})
+        unit[own] = value
+    return found
+
+
+def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Unit:
     """Return the unsharded model with the scenario's initial values.
 
     They are rounded to the type that parameters are computed with, also where the optimizer's own
     weights could hold more.
     """
-    computed, dtype = DTYPES[opening.precision.param], weight_dtype(opening.precision)
-    units = [Unit() for _ in range(1 + max(param.unit for param in opening.params))]
-    for param in opening.params:
-        value = initial[param.name].reshape(param.shape).to(computed).to(dtype)
-        units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
-    return Model(units, nested=opening.options.get("wrapping") == "nested")
+    computed, names = DTYPES[opening.precision.param], full_names(opening)
+    whole = {p.name: initial[p.name].reshape(p.shape).clone() for p in opening.params}
+    kind = Nested if opening.options.get("wrapping") == "nested" else Unit
+    named = tree({names[name]: value.to(computed) for name, value in whole.items()})
+    return kind(named, weight_dtype(opening.precision))
 
 
 def weight_dtype(precision: Precision) -> torch.dtype:
@@ -154,24 +153,32 @@ def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
     )
 
 
-def shard(model: Model, mesh: DeviceMesh, opening: Opening) -> None:
-    """Apply `fully_shard` to what is reduced together, and set how gradients are divided."""
-    offload: OffloadPolicy = OffloadPolicy()
-    if opening.options.get("offload_policy") == "cpu":
-        offload = CPUOffloadPolicy(pin_memory=False)
-    policy: dict[str, Any] = {
-        "mesh": mesh,
-        "mp_policy": mixed_precision(opening.precision),
-        "offload_policy": offload,
+def policy(opening: Opening) -> dict[str, Any]:
+    """Return the arguments of `fully_shard` beside the mesh, without those that it has anyway."""
+    precision = mixed_precision(opening.precision)
+    offloads = opening.options.get("offload_policy") == "cpu"
+    return {
+        **({} if precision == WHOLE else {"mp_policy": precision}),
+        **({"offload_policy": CPUOffloadPolicy(pin_memory=False)} if offloads else {}),
         **reshard_after_forward(opening),
     }
-    inner_first = sorted(range(model.units), key=lambda index: model.numbers[index], reverse=True)
-    modules: list[nn.Module] = [model.unit(index) for index in inner_first]
+
+
+def shard_units(whole: nn.Module, **policy: Any) -> None:
+    """Shard each unit, those inside of others first, and the whole last."""
+    for _, unit in sorted(whole.named_modules(), reverse=True):
+        fully_shard(unit, **policy)
+
+
+def shard(whole: nn.Module, mesh: DeviceMesh, opening: Opening) -> None:
+    """Apply `fully_shard` to what is reduced together, and set how gradients are divided."""
+    modules: list[nn.Module] = [whole]
     if opening.options.get("wrapping") == "root":
-        modules = []
-    for module in [*modules, model]:
-        fully_shard(module, **policy)
-    for module in modules or [model]:
+        fully_shard(whole, mesh=mesh, **policy(opening))
+    else:
+        shard_units(whole, mesh=mesh, **policy(opening))
+        modules = units_of(whole)
+    for module in modules:
         divide_once(cast(FSDPModule, module), opening)
 
 
@@ -184,7 +191,14 @@ def reshard_after_forward(opening: Opening) -> dict[str, bool | int]:
 
 
 def divide_once(module: FSDPModule, opening: Opening) -> None:
-    """Make the mean over the global batch one division by the number of microbatches.
+    """Make the mean over the global batch one division by the number of microbatches."""
+    divide = division(opening)
+    if divide is not None:
+        divide(module, float(opening.microbatches))
+
+
+def division(opening: Opening) -> Callable[[FSDPModule, float], None] | None:
+    """Return what makes the mean one division, or None where it is one already.
 
     Source: `_get_gradient_divide_factors` and `foreach_reduce` of PyTorch 2.13. By default shards
     are averaged and then replicas are, which is one division only where there is one replica. A
@@ -196,19 +210,23 @@ def divide_once(module: FSDPModule, opening: Opening) -> None:
     # With replicas there are two averages: even halving twice rounds a subnormal twice.
     once = opening.replicate == 1 or opening.options.get("averages") == "own"
     if AVERAGES and opening.microbatches == opening.ranks and once:
-        return
+        return None
+    hooked = opening.shard == 1 and opening.options.get("division") != "factor"
+    return divide_by_hook if hooked else divide_by_factor
+
+
+def divide_by_factor(module: FSDPModule, divisor: float) -> None:
+    """Have FSDP2 sum gradients, and divide the sum."""
     module.set_force_sum_reduction_for_comms(True)
-    if opening.shard == 1 and opening.options.get("division") != "factor":
-        module.set_gradient_divide_factor(1.0)
-        module.set_all_reduce_hook(divider(float(opening.microbatches)))
-    else:
-        module.set_gradient_divide_factor(float(opening.microbatches))
+    module.set_gradient_divide_factor(divisor)
 
 
-def divider(divisor: float) -> Callable[[torch.Tensor], None]:
-    """Return a hook that divides a reduced gradient in place."""
+def divide_by_hook(module: FSDPModule, divisor: float) -> None:
+    """Have FSDP2 sum gradients, and divide what comes of its last reduction."""
 
     def divide(reduced: torch.Tensor) -> None:
         reduced.div_(divisor)
 
-    return divide
+    module.set_force_sum_reduction_for_comms(True)
+    module.set_gradient_divide_factor(1.0)
+    module.set_all_reduce_hook(divide)

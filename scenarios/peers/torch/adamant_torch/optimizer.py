@@ -12,6 +12,10 @@ from adamant_torch.protocol import EngineError, Message
 from adamant_torch.requests import GroupSpec, Opening
 
 Settings = dict[str, Any]
+KINDS: dict[str, type[torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
 
 
 def settings(group: GroupSpec) -> Settings:
@@ -40,17 +44,15 @@ def param_groups(opening: Opening, parameters: dict[str, nn.Parameter]) -> list[
 
 def make(groups: list[Settings], mode: str, implementation: str) -> torch.optim.Optimizer:
     """Return PyTorch's optimizer `mode` (adam, adamw) in one of its three implementations."""
-    kinds: dict[str, type[torch.optim.Optimizer]] = {
-        "adam": torch.optim.Adam,
-        "adamw": torch.optim.AdamW,
-    }
-    if mode not in kinds:
+    if mode not in KINDS:
         raise EngineError(f"optimizer mode {mode}: known are adam and adamw")
-    chosen: Settings = {
-        "foreach": implementation == "foreach",
-        "fused": implementation == "fused",
-    }
-    return kinds[mode](groups, **chosen)
+    chosen: Settings = implementations(implementation)
+    return KINDS[mode](groups, **chosen)
+
+
+def implementations(chosen: str) -> dict[str, bool]:
+    """Return the arguments that choose one: left out, PyTorch would choose."""
+    return {"foreach": chosen == "foreach", "fused": chosen == "fused"}
 
 
 def set_group(optimizer: torch.optim.Optimizer, change: Message) -> None:

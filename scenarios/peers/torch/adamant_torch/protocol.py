@@ -61,10 +61,19 @@ def failure(error: BaseException) -> Message:
     text = lines[-1] if lines else kind
     if is_own(error):
         kind, text = "adapter", f"{kind}: {text}"
-    told = {"type": kind, "text": text}
+    told = {"type": kind, "text": text, **cause(error)}
     if not isinstance(error, ProtocolError):
         told |= thrown(error)
     return {"outcome": "error", "error": told}
+
+
+def cause(error: BaseException) -> dict[str, str]:
+    """Return the type of what a rank handed on to all, where `error` stands for that in DCP."""
+    handed = getattr(error, "failures", None)
+    if not isinstance(handed, dict) or not handed:
+        return {}
+    first, _ = next(iter(handed.values()))
+    return {"cause": type(first).__name__}
 
 
 def thrown(error: BaseException) -> dict[str, str]:

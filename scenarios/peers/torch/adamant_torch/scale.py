@@ -33,7 +33,6 @@ class Scaling:
     ) -> None:
         self.kind = kind
         self.verdicts = verdicts
-        self.fixed: float | None = None
         self.scaler: torch.amp.GradScaler | None = None
         self.shards: dict[torch.optim.Optimizer, LocalShards] = {}
         self.clip_to = clip
@@ -44,23 +43,18 @@ class Scaling:
 
     def set_loss_scale(self, loss_scale: float | str) -> None:
         """Begin, change or end the loss scale."""
-        self.fixed = None
         self.skipped = False
         if loss_scale == "none":
             self.scaler = None
         elif loss_scale == "dynamic":
             self.scaler = self._make()
         else:
-            self.fixed = float(loss_scale)
-            self.scaler = self._make(self.fixed)
+            self.scaler = self._make(float(loss_scale))
             self.scaler.set_growth_interval(NEVER)
 
     def loaded(self) -> None:
-        """Take note that the scaler may be another one now, fixed or dynamic as it was saved."""
+        """Take note that there is no verdict yet."""
         self.skipped = False
-        if self.scaler is not None:
-            is_fixed = self.scaler.get_growth_interval() == NEVER
-            self.fixed = self.value() if is_fixed else None
 
     def value(self) -> float:
         """Return the current scale; 1 where there is none."""
@@ -100,7 +94,6 @@ class Scaling:
             return True
         if self.unscaled and self._stage(judged[0]) == "READY":
             self._bring_to_scale(optimizer)
-        before = self.scaler.get_scale()
         by_itself = getattr(judged[0], "_step_supports_amp_scaling", False)
         if self.judges_together(optimizer):
             for seen in judged:
@@ -110,7 +103,7 @@ class Scaling:
         for seen in () if self.skipped else judged:
             self.scaler.step(seen)
         self.skipped = self._found(judged)
-        self.scaler.update() if self.fixed is None else self.scaler.update(new_scale=before)
+        update(self.scaler)
         # A fused step unscales by itself, and leaves everything alone where it is skipped.
         self.unscaled = self.unscaled or not (by_itself and self.skipped)
         return not self.skipped
@@ -176,12 +169,8 @@ class Scaling:
         return states[id(seen)]
 
     def _bring_to_scale(self, optimizer: torch.optim.Optimizer) -> None:
-        if self.scaler is None or not self.unscaled:
-            return
-        scale = self.value()
-        with torch.no_grad():
-            for gradient in gradients(optimizer):
-                gradient.mul_(scale)
+        if self.scaler is not None and self.unscaled:
+            rescale(self.scaler, optimizer)
 
 
 class LocalShards:
@@ -198,6 +187,18 @@ class LocalShards:
     def step(self) -> None:
         """Step on the gradients, which the scaler has unscaled where they lie."""
         self.optimizer.step()
+
+
+def update(scaler: torch.amp.GradScaler) -> None:
+    """Have a scale grow or shrink after a step, but one that is fixed."""
+    scaler.update(scaler.get_scale() if scaler.get_growth_interval() == NEVER else None)
+
+
+def rescale(scaler: torch.amp.GradScaler, optimizer: torch.optim.Optimizer) -> None:
+    """Bring gradients that were unscaled to the scale of those that will be added."""
+    with torch.no_grad():
+        for gradient in gradients(optimizer):
+            gradient.mul_(scaler.get_scale())
 
 
 def shard_with(gradient: torch.Tensor) -> torch.Tensor:

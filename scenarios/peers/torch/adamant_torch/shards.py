@@ -28,12 +28,8 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the whole tensor as this rank gathers it. A collective where it is sharded.
-
-    What has no element is not gathered: FSDP2 keeps fewer rows of it than its DTensor says, and
-    PyTorch finds that they do not fit together.
-    """
-    if tensor.numel() == 0:
+    """Return the whole tensor as this rank gathers it. A collective where it is sharded."""
+    if tensor.numel() == 0:  # FSDP2 keeps fewer rows of it than its DTensor says
         return torch.empty(tensor.shape, dtype=tensor.dtype)
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
@@ -59,21 +55,17 @@ def _shard(shape: tuple[int, ...], mesh: DeviceMesh, placements: tuple[Placement
 
 @torch.no_grad()
 def alike(tensor: torch.Tensor, make: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-    """Return what `make` returns of a tensor whose shape it keeps, sharded as the tensor is.
-
-    It sees this rank's part. Of a DTensor, PyTorch would first work out how the result is sharded,
-    and anew for each mesh, type and shape.
-    """
+    """Return what `make` returns of this rank's part of a tensor, sharded as the tensor is."""
     if not isinstance(tensor, DTensor):
         return make(tensor)
-    return DTensor.from_local(
-        make(tensor.to_local()),
-        tensor.device_mesh,
-        tensor.placements,
-        run_check=False,
-        shape=tensor.shape,
-        stride=tensor.stride(),
-    )
+    # Of a DTensor PyTorch would work out the sharding anew for each mesh, type and shape.
+    made, form = make(tensor.to_local()), {"shape": tensor.shape, "stride": tensor.stride()}
+    return DTensor.from_local(made, tensor.device_mesh, tensor.placements, run_check=False, **form)
+
+
+def steps_of(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> int:
+    """Return how many steps a parameter has taken."""
+    return int(local(optimizer.state.get(parameter, {}).get("step", torch.tensor(0))))
 
 
 def put(parameter: torch.Tensor, index: int, value: float) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 from itertools import product
 from pathlib import Path
@@ -101,6 +102,13 @@ def is_like(reply: Message, text: str = "", **like: Any) -> bool:
     error = said.get("error", {})
     same = all({**said, **error}.get(key) == like[key] for key in like)
     return same and text in error.get("text", "")
+
+
+def flip(file: str | os.PathLike[str], byte: int) -> None:
+    """Change one bit of a file."""
+    data = bytearray(Path(file).read_bytes())
+    data[byte] ^= 0x10
+    Path(file).write_bytes(data)
 
 
 def digests(directory: Path, pattern: str) -> dict[str, str]:

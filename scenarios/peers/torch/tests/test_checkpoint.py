@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
-from torch import nn
 
 from adamant_torch import model
+from adamant_torch.requests import ParamSpec
 from tests.peer import PARAMS, Launcher, World, different
 
 Maker = Callable[..., World]
@@ -286,11 +288,12 @@ def test_a_load_goes_without_a_scaler_where_one_side_has_none(
 
 
 def test_units_are_numbered_by_names_in_whatever_order_they_come() -> None:
-    first, second = model.Unit(), model.Unit()
-    first.register_parameter("h/0/w", nn.Parameter(torch.ones(2)))
-    second.register_parameter("h/1/w", nn.Parameter(torch.ones(3)))
-    second.register_parameter("h/1/b", nn.Parameter(torch.ones(1)))
-    keys = set(model.Model([first, second]).state_dict())
-    assert keys == {"unit0.h/0/w", "unit1.h/1/w", "unit1.h/1/b"}
-    assert set(model.Model([second, first]).state_dict()) == keys
-    assert model.Model([second, first]).unit(0) is second
+    units = {"h.0.w": 0, "h.1.w": 1, "h.1.b": 1}
+    keys = ["unit0.h/0/w", "unit1.h/1/w", "unit1.h/1/b"]
+    for names, numbers in ((list(units), (0, 1)), (["h.1.w", "h.1.b", "h.0.w"], (1, 0))):
+        params = [ParamSpec(name, (2,), 0, numbers[units[name]]) for name in names]
+        opening: Any = SimpleNamespace(params=params, options={})
+        found = model.full_names(opening)
+        assert sorted(found.values()) == sorted(keys)
+        built = model.Unit(model.tree({found[name]: [1.0, 2.0] for name in names}))
+        assert list(built.state_dict()) == [found[name] for name in names]

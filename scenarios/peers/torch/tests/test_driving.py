@@ -25,10 +25,10 @@ SPIKES["w"][2, 2], SPIKES["b"][0] = 3.0, 4.0  # one on each of two ranks: the no
 class OnItsOwnMesh(Engine):
     """Shards over the mesh that PyTorch makes where it is given none: it has no names."""
 
-    def wrap(self, whole: model.Model) -> nn.Module:
+    def wrap(self, whole: model.Unit) -> nn.Module:
         """Shard."""
-        for index in range(whole.units):
-            fully_shard(whole.unit(index))
+        for unit in model.units_of(whole):
+            fully_shard(unit)
         fully_shard(whole)
         return whole
 

@@ -10,7 +10,7 @@ import torch
 from adamant_torch import tensor_file
 from adamant_torch.model import mixed_precision
 from adamant_torch.requests import Precision
-from adamant_torch.scale import Scaling
+from adamant_torch.scale import NEVER, Scaling
 from tests.peer import FP32, PARAMS, World, different
 
 Maker = Callable[..., World]
@@ -219,5 +219,5 @@ def test_a_load_brings_the_kind_of_scale_that_was_saved(
     assert other.scaler is not None
     scaling.scaler.load_state_dict(other.scaler.state_dict())
     scaling.loaded()
-    assert scaling.fixed == (None if saved == "dynamic" else saved)
+    assert (scaling.scaler.get_growth_interval() == NEVER) == (saved != "dynamic")
     assert scaling.value() == (2.0**16 if saved == "dynamic" else saved)

@@ -1,4 +1,4 @@
-"""Scripts of recorded sessions: what they say, that they run, and what is no script."""
+"""Scripts that drive an engine's class: what they say, that they run, and what is no script."""
 
 from __future__ import annotations
 
@@ -15,76 +15,7 @@ import pytest
 from adamant_torch import script
 from adamant_torch.protocol import Message
 from adamant_torch.script.layout import COLUMNS_MAX, called, laid
-
-ONES = {"shape": [2], "values": [1.0, 1.0]}
-STATE = {"request": "state", "fields": {"prefix": "$HERE/state", "whole": False}}
-
-
-def opened(**changed: Any) -> Message:
-    """Return an `open` of one parameter on one rank."""
-    group = {"name": "", "lr": 0.5, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.0}
-    fields = {
-        "world": {"shard": 1, "replicate": 1},
-        "layout": "fsdp2",
-        "microbatches": 1,
-        "params": [{"name": "w", "shape": [2], "group": 0, "unit": 0}],
-        "groups": [{**group, "bias_correction": True}],
-        "optimizer": {
-            **{"mode": "adamw", "step_counter": "parameter"},
-            **{"clip": None, "loss_scale": "none"},
-        },
-        "precision": dict.fromkeys(("param", "grad", "exp_avg", "exp_avg_sq"), "fp32")
-        | {"main": "none"},
-        "options": {"implementation": "single"},
-        "initial": "$HERE/initial-0",
-    }
-    return {"request": "open", "fields": fields | changed}
-
-
-def trained(gradients: str) -> list[Message]:
-    """Return an iteration with these gradients, and a look that shows nothing."""
-    fields = {"gradients": [f"$HERE/{gradients}"], "without": [], "loss_scale": 1.0}
-    return [
-        {"request": "backward", "fields": fields},
-        {"request": "step", "fields": {}},
-        {"request": "zero_grad", "fields": {"set_to_none": True}},
-        STATE,
-    ]
-
-
-def session(requests: list[Message], **shows: Any) -> Message:
-    """Return a session of PyTorch's engine that is shown by the last request."""
-    hello = {"request": "hello", "fields": {"version": 1, "timeout_seconds": 15}}
-    number = len(requests)
-    return {
-        "adamant_session": 1,
-        "engine": "torch",
-        "versions": {"torch": "2"},
-        "engine_class": {"module": "adamant_torch.engine", "name": "Engine"},
-        "options": {"implementation": ["single", "foreach", "fused"]},
-        "command": "false",
-        "seconds": 60,
-        "shows": {"kind": "value", "request": number, "place": "w[0]", **shows},
-        "files": {
-            "initial-0": {"w": ONES},
-            "gradients-0": {"w": ONES},
-            "gradients-1": {"w": {"shape": [2], "values": [3.0, "-inf"]}},
-        },
-        "requests": [hello, *requests],
-    }
-
-
-def of_value(expected: Any, files: Message | None = None) -> Message:
-    """Return a session of one step, after which w[0] is 0.5."""
-    actual = {"after": 5, "rank": 0, "look": "number", "of": "local/w", "index": 0}
-    found = session(
-        [opened(), *trained("gradients-0")],
-        expected=expected,
-        number=True,
-        sides={"actual": actual},
-    )
-    found["files"].update(files or {})
-    return found
+from tests.sessions import STATE, of_value, opened, run, session, trained
 
 
 def of_failure(**like: Any) -> Message:
@@ -139,14 +70,7 @@ def of_runs() -> Message:
 
 
 def text_of(found: Message) -> str:
-    return script.written(found, None)
-
-
-def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    (folder / "x.py").write_text(text)
-    return subprocess.run(
-        [sys.executable, "x.py"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    return script.driven(found, None)
 
 
 INTERVAL = {"low": "0x1.fffp-2", "high": "0x1.001p-1", "or": ["inf"]}
@@ -256,8 +180,8 @@ def test_numbers_too_many_to_read_lie_beside(tmp_path: Path) -> None:
     found = of_value("0x1.0p+0", {"initial-0": many, "gradients-0": many})
     found["requests"][1]["fields"]["params"][0]["shape"] = [300, 2]
     with pytest.raises(SystemExit, match=f"people read {script.LINES_MAX}"):
-        script.written(found, None)
-    text = script.written(found, tmp_path / "x.py")
+        script.driven(found, None)
+    text = script.driven(found, tmp_path / "x.py")
     assert text.count("\n") <= script.LINES_MAX
     assert (tmp_path / "x.numbers.pt").exists()
     ended = run(text, tmp_path)
@@ -301,7 +225,7 @@ def changed(found: Message, **fields: Any) -> Message:
 )
 def test_what_is_no_script_ends_with_a_sentence(found: Message, why: str) -> None:
     with pytest.raises(SystemExit, match=re.escape(why)):
-        text_of(found)
+        script.written(found, None)
 
 
 def test_a_request_that_failed_before_is_no_script() -> None:
@@ -327,8 +251,11 @@ def test_the_command_prints_or_writes_it(tmp_path: Path) -> None:
     (tmp_path / "x.session.json").write_text(json.dumps(SESSIONS["value"]))
     command = [sys.executable, "-m", "adamant_torch", "script", "x.session.json"]
     printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert printed.stdout == text_of(SESSIONS["value"])
-    subprocess.run([*command, "-o", "x.py"], cwd=tmp_path, check=True)
+    assert (script.PLAIN, printed.stdout) == script.written(SESSIONS["value"], None)
+    said = subprocess.run(
+        [*command, "-o", "x.py"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert said.stdout == f"{script.PLAIN}\n"
     assert (tmp_path / "x.py").read_text() == printed.stdout
     (tmp_path / "x.session.json").write_text(json.dumps(of_value("1") | {"adamant_session": 2}))
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -27,7 +27,7 @@ class Watched(Engine):
             with self.log.open("a") as file:
                 file.write(json.dumps({"what": what, **fields}) + "\n")
 
-    def wrap(self, whole: model.Model) -> nn.Module:
+    def wrap(self, whole: model.Unit) -> nn.Module:
         """Shard, and watch each module that FSDP2 shards."""
         wrapped = super().wrap(whole)
         self.note("wrapped", groups=len(dist.distributed_c10d._world.pg_map))

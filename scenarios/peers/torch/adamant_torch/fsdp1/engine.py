@@ -66,7 +66,7 @@ class FSDP1(Engine):
         fused = self.opening.options.get("implementation") == "fused"
         return "interval" if fused else super().arithmetic()
 
-    def wrap(self, whole: model.Model) -> nn.Module:
+    def wrap(self, whole: model.Unit) -> nn.Module:
         """Wrap each unit and the whole."""
         return wrapping.wrap(whole, self.mesh, self.opening)
 

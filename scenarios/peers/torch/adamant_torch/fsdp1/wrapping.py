@@ -10,7 +10,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision, ShardingStrategy
 
-from adamant_torch.model import DTYPES, Model, weight_dtype
+from adamant_torch.model import DTYPES, weight_dtype
 from adamant_torch.requests import Opening, Precision
 
 STRATEGIES = {  # by option and by whether there are replicas
@@ -33,7 +33,7 @@ def mixed_precision(precision: Precision) -> MixedPrecision:
     )
 
 
-def wrap(model: Model, mesh: DeviceMesh, opening: Opening) -> FullyShardedDataParallel:
+def wrap(model: nn.Module, mesh: DeviceMesh, opening: Opening) -> FullyShardedDataParallel:
     """Wrap each unit and then the model, and set how gradients are divided."""
     chosen: dict[str, Any] = {
         "mixed_precision": mixed_precision(opening.precision),
@@ -48,9 +48,8 @@ def wrap(model: Model, mesh: DeviceMesh, opening: Opening) -> FullyShardedDataPa
     else:
         chosen["device_mesh"] = mesh
         chosen["sharding_strategy"] = STRATEGIES[strategy, replicated]
-    for number in model.numbers:
-        name = f"unit{number}"
-        model.add_module(name, FullyShardedDataParallel(getattr(model, name), **chosen))
+    for name, unit in list(model.named_children()):
+        model.add_module(name, FullyShardedDataParallel(unit, **chosen))
     whole = FullyShardedDataParallel(model, **chosen)
     if divides_once(opening):
         divide_once(whole, opening.microbatches)

@@ -1,8 +1,8 @@
 """`python -m adamant_torch script SESSION [-o FILE]`: a recorded session as a script to read.
 
-The script imports the engine's class and drives it by `driving.Driver`. It is printed, or goes to
-FILE; numbers too many for it then lie beside it, in a file that torch alone reads. Of what no
-script can say a sentence says why.
+Of PyTorch's own engine the script imports torch alone, where it can; else it imports the engine's
+class and drives it by `driving.Driver`. It is printed, or goes to FILE; numbers too many for it
+then lie beside it, in a file that torch alone reads. Of what no script can say a sentence says why.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -18,10 +19,14 @@ import torch
 from adamant_torch.protocol import Message
 from adamant_torch.script.layout import laid, source
 from adamant_torch.script.looking import TITLES, compared, constants
+from adamant_torch.script.numbers import NUMBERS
+from adamant_torch.script.plain import Plain
 from adamant_torch.script.program import Program
 
 LINES_MAX = 120  # that people read
-NUMBERS = ".numbers.pt"
+ENGINE = {"module": "adamant_torch.engine", "name": "Engine"}  # PyTorch's own
+PLAIN = "plain PyTorch"
+DRIVEN = "the engine's class, driven by adamant_torch"
 NAMES = {
     "adamant_torch.driving": ("Driver", "Failed", "failures_end_with"),
     "adamant_torch.shown": (
@@ -45,9 +50,7 @@ def script(session: Message, program: Program, beside: bool) -> str:
     named = program.numbers.constants()
     numbers = [line for name in named for line in laid(f"{name} = ", named[name])]
     if beside:
-        comma = "," if len(named) == 1 else ""
-        loaded = f"torch.load(Path(__file__).with_suffix({source(NUMBERS)})).values()"
-        numbers = [f"{', '.join(named)}{comma} = {loaded}"]
+        numbers = program.numbers.beside()
     body = [
         *constants(session["shows"]),
         *numbers,
@@ -112,21 +115,53 @@ def imports(body: str, engine: Message) -> list[str]:
     ]
 
 
-def written(session: Message, file: Path | None) -> str:
-    """Return the script of a session; write numbers that are too many for it beside `file`."""
+def written(session: Message, file: Path | None) -> tuple[str, str]:
+    """Return which kind of script there is of a session, and its text.
+
+    Write numbers that are too many for it beside `file`.
+    """
     if session["adamant_session"] != 1:
         raise SystemExit("sessions of version 1 have scripts")
     if session["shows"]["kind"] not in TITLES:
         raise SystemExit("the engine ends, does not answer, or differs when it is run again")
     if "engine_class" not in session:
         raise SystemExit("no import finds the engine's class")
+    if session["engine_class"] != ENGINE:
+        return DRIVEN, driven(session, file)
+    try:
+        return PLAIN, plain(session, file)
+    except SystemExit as why:
+        try:
+            return DRIVEN, driven(session, file)
+        except SystemExit as other:
+            both = dict.fromkeys((str(why), str(other)))  # which may be one
+            raise SystemExit("; ".join(both)) from None
+
+
+def driven(session: Message, file: Path | None) -> str:
+    """Return the script that drives an engine's class."""
     program = Program(session)
-    text = script(session, program, False)
-    if file is not None and text.count("\n") > LINES_MAX:
-        text = script(session, program, True)
-        torch.save(program.numbers.tensors(), file.with_suffix(NUMBERS))
+    return bounded(lambda beside: script(session, program, beside), program.numbers.tensors, file)
+
+
+def plain(session: Message, file: Path | None) -> str:
+    """Return the script that imports torch alone."""
+    found = Plain(session)
+    return bounded(found.text, found.tensors, file)
+
+
+def bounded(
+    text_of: Callable[[bool], str], tensors: Callable[[], Message], file: Path | None
+) -> str:
+    """Return a script that people read; where it were too long its numbers lie beside `file`."""
+    text = text_of(False)
+    beside = file is not None and text.count("\n") > LINES_MAX
+    if beside:
+        text = text_of(True)
     if text.count("\n") > LINES_MAX:
         raise SystemExit(f"it takes {text.count(chr(10))} lines, and people read {LINES_MAX}")
+    if file is not None and beside:
+        torch.save(tensors(), file.with_suffix(NUMBERS))
     return text
 
 
@@ -134,10 +169,11 @@ def main(arguments: list[str]) -> None:
     """Print or write the script of a session's file."""
     parser = argparse.ArgumentParser(prog="adamant_torch script", description=__doc__)
     parser.add_argument("session", type=Path, help="what `adamant run --script` recorded")
-    parser.add_argument("-o", metavar="FILE", type=Path, help="write it there")
+    parser.add_argument("-o", metavar="FILE", type=Path, help="write it there, and say its kind")
     given = parser.parse_args(arguments)
-    text = written(json.loads(given.session.read_text()), given.o)
+    kind, text = written(json.loads(given.session.read_text()), given.o)
     if given.o is None:
         sys.stdout.write(text)
     else:
         given.o.write_text(text)
+        print(kind)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 COLUMNS_MAX = 100
@@ -32,6 +33,9 @@ def source(value: Any) -> str:
         return "{" + ", ".join(items) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(source, value)) + "]"
+    if isinstance(value, tuple):
+        inside = ", ".join(map(source, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
     return repr(value)
 
 
@@ -48,6 +52,18 @@ def laid(before: str, value: Any, after: str = "", depth: int = 0) -> list[str]:
         items = [("", item) for item in value]
     lines = [line for key, item in items for line in laid(key, item, ",", depth + 1)]
     return [MARGIN * depth + before + opening, *lines, MARGIN * depth + closing + after]
+
+
+def packed(named: dict[str, Any]) -> list[str]:
+    """Return lines that give names to values, as many of them on a line as there is room for."""
+    lines = [f"{name} = {source(value)}" for name, value in named.items()]
+    if all(len(line) <= COLUMNS_MAX for line in lines):
+        return lines
+    return [
+        "# fmt: off",
+        *(part for line in lines for part in wrap(line, COLUMNS_MAX, subsequent_indent=" ")),
+        "# fmt: on",
+    ]
 
 
 def called(

@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from adamant_torch.protocol import Message
-from adamant_torch.script.layout import Expression
+from adamant_torch.script.layout import Expression, source
 
 HERE = "$HERE/"
+NUMBERS = ".numbers.pt"  # the ending of their file, where they lie beside a script
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,11 @@ class Numbers:
 
     def initial(self, file: str) -> Expression:
         """Return the name of what an `open` is given."""
-        return self._name("INITIAL", self._set(file))
+        return self.name("INITIAL", self.set_of(file))
 
     def gradients(self, files: Sequence[str]) -> Expression:
         """Return the name of what a backward is given, a set for each rank."""
-        return self._name("GRADIENTS", [self._set(file) for file in files])
+        return self.name("GRADIENTS", [self.set_of(file) for file in files])
 
     def constants(self) -> dict[str, Any]:
         """Return all as they are written out."""
@@ -64,12 +65,20 @@ class Numbers:
         """Return all as tensors."""
         return {name: _each(found, Values.tensor) for name, found in self.named.items()}
 
-    def _set(self, file: str) -> Set:
+    def beside(self) -> list[str]:
+        """Return the line that reads them where they lie beside a script."""
+        comma = "," if len(self.named) == 1 else ""
+        loaded = f"torch.load(Path(__file__).with_suffix({source(NUMBERS)})).values()"
+        return [f"{', '.join(self.named)}{comma} = {loaded}"]
+
+    def set_of(self, file: str) -> Set:
+        """Return what a file of the session holds."""
         tensors = self.files[file.removeprefix(HERE)]
-        there = {name: tensors[name] for name in self.order if name in tensors}
+        there = {name: tensors[name] for name in self.order or tensors if name in tensors}
         return {name: Values(tuple(t["shape"]), tuple(t["values"])) for name, t in there.items()}
 
-    def _name(self, stem: str, value: Set | list[Set]) -> Expression:
+    def name(self, stem: str, value: Set | list[Set]) -> Expression:
+        """Return the name of a constant; equal ones have one."""
         alike = [name for name in self.named if name.startswith(stem)]
         same = [name for name in alike if self.named[name] == value]
         name = same[0] if same else f"{stem}_{len(alike) + 1}" if alike else stem

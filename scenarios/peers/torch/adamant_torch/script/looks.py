@@ -1,0 +1,109 @@
+"""What ranks of a plain script leave of what shows a defect, and how both sides are compared."""
+
+from __future__ import annotations
+
+from adamant_torch.model import DTYPES
+from adamant_torch.protocol import Message
+from adamant_torch.script.checkpoints import place
+from adamant_torch.script.layout import Expression, called, source
+from adamant_torch.script.world import World
+from adamant_torch.tensor_file import TYPES
+
+MARGIN = "    "
+FILES = "files"
+
+
+def left(name: str, side: Message, world: World) -> list[str]:
+    """Return the lines by which one rank leaves a side in a file of its name."""
+    told = expression(side, world)
+    whole = str(side.get("of")).startswith("whole/")  # which is gathered by all
+    lines = [f"{MARGIN}{name} = {told}"] if whole else []
+    alone = world.opening.ranks == 1
+    head = [] if alone else [f"{MARGIN}if rank == {side['rank']}:"]
+    write, text = f'Path(folder, "{name}").write_text', Expression(name if whole else told)
+    return [*lines, *head, *called(write, [("", text)], 1 if alone else 2)]
+
+
+def expression(side: Message, world: World) -> str:
+    """Return what has to be looked at, as a text."""
+    kind = side["look"]
+    if kind == "number":
+        return number(side, world)
+    if kind == "dtype":
+        return f"str({tensor(side['of'], world)[0]}.dtype)"
+    if kind == "presence":
+        _, there = tensor(side["of"], world)
+        return f'"a tensor" if {there} else "nothing"'
+    if kind == "steps":
+        name = side["of"]
+        return f"str(steps_of({world.optimizer_of(name)}, {world.parameter(name)}))"
+    if kind == "gradient":
+        there = f"{world.parameter(side['of'])}.grad is not None"
+        return f'"a gradient" if {there} else "no gradient"'
+    if kind == "scale":
+        return of_scale(side, world)
+    if kind == "setting":
+        return setting(side, world)
+    raise SystemExit("it shows in what PyTorch alone does not say")
+
+
+def number(side: Message, world: World) -> str:
+    """Return an element of what a rank holds, or of the whole tensor."""
+    shown, _ = tensor(side["of"], world, side.get("may_be_missing", False))
+    return f"{shown}.flatten()[{side['index']}].item().hex()"
+
+
+def tensor(key: str, world: World, may_be_missing: bool = False) -> tuple[str, str]:
+    """Return a tensor by its key in a rank's file, and whether it is there.
+
+    A moment that may be missing is zeros then.
+    """
+    way, _, rest = key.partition("/")
+    names = [param.name for param in world.opening.params]
+    name = max((n for n in names if rest == n or rest.startswith(f"{n}/")), key=len)
+    part, parameter = rest.removeprefix(name), world.parameter(name)
+    main = world.opening.precision.main != "none"
+    if part in ("", "/main"):
+        shown = f"{way}({parameter})"
+        cast = main and part == ""
+        return (f"{shown}.to({DTYPES[world.opening.precision.param]})" if cast else shown), "True"
+    if part == "/gradient":
+        return f"{way}({parameter}.grad)", f"{parameter}.grad is not None"
+    state = f"{world.optimizer_of(name)}.state[{parameter}]"
+    moment = source(part[1:])
+    zeros = f"{state}.get({moment}, torch.zeros_like({parameter}))"
+    shown = zeros if may_be_missing else f"{state}[{moment}]"
+    return f"{way}({shown})", f"{moment} in {state}"
+
+
+def of_scale(side: Message, world: World) -> str:
+    """Return the loss scale, or the norm that gradients were clipped to."""
+    if side["of"] == "norm":
+        return "float(whole(norm)).hex()"
+    if side["of"] == "loss_scale":
+        return "scaler.get_scale().hex()"
+    raise SystemExit(f"`{side['of']}` is kept by the adapter alone")
+
+
+def setting(side: Message, world: World) -> str:
+    """Return a setting of a group, as many digits as tell it from its neighbours."""
+    group = world.group_named(side["group"])
+    if group is None:
+        raise SystemExit("the optimizer has no such group")
+    key = repr(side["of"]) + (f"][{side['beta']}" if "beta" in side else "")
+    return f'f"{{torch.tensor({group}[{key}]).item():.9g}}"'
+
+
+def read(name: str, side: Message) -> str:
+    """Return the line that reads a side in the script's own process."""
+    if side["look"] == FILES:
+        return f"{name} = digests(Path({place(side['checkpoint'])}), {source(side['pattern'])})"
+    return f'{name} = Path(folder, "{name}").read_text()'
+
+
+def expected_of(shows: Message) -> object:
+    """Return what `actual` has to be, in the words of these scripts."""
+    expected = shows.get("expected")
+    if shows.get("sides", {}).get("actual", {}).get("look") == "dtype":
+        return str(TYPES[str(expected)])
+    return expected
