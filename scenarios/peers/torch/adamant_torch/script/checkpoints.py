@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from adamant_torch import model
 from adamant_torch.checkpoint import Options
 from adamant_torch.script.calls import RUN
-from adamant_torch.script.layout import Expression, called
+from adamant_torch.script.layout import Argument, Expression, called
 from adamant_torch.script.world import World
 
 MARGIN = "    "
@@ -50,7 +50,8 @@ class Checkpoints:
         lines = self.made() if self.options.missing_states == "made" else []
         lines += self.gathered(held.scaler) + self.stored("content")
         how = {"false": "dcp.save", "true": "dcp.async_save"}.get(self.options.async_save)
-        writer = self.writer(directory)
+        made, writer = self.writer(directory)
+        lines += made
         arguments = [("", Expression("content")), ("storage_writer=", Expression(writer))]
         if how is None:
             lines.append(f'{MARGIN}of_saves = dist.new_group(backend="gloo")')
@@ -95,16 +96,17 @@ class Checkpoints:
         """Return the lines that make the states that are missing."""
         return self.world.for_each_optimizer("make_missing_states({})")
 
-    def writer(self, directory: str) -> str:
-        """Return what writes a checkpoint."""
+    def writer(self, directory: str) -> tuple[list[str], str]:
+        """Return what writes a checkpoint, and the lines that it takes before."""
         to = place(directory)
         if not self.options.hugging_face:
-            return f"dcp.FileSystemWriter({to})"
+            return [], f"dcp.FileSystemWriter({to})"
         consolidates = self.options.format == "hf_consolidated"
         if self.ordered:
-            return f'Writer({to}, "{self.options.directory_order}", {consolidates})'
-        together = ", enable_consolidation=True" if consolidates else ""
-        return f"dcp.HuggingFaceStorageWriter({to}, save_distributed=True{together})"
+            return [], f'Writer({to}, "{self.options.directory_order}", {consolidates})'
+        made: list[Argument] = [("", Expression(to)), ("save_distributed=", True)]
+        made += [("enable_consolidation=", True)] if consolidates else []
+        return called("writer = dcp.HuggingFaceStorageWriter", made, 1), "writer"
 
     def reader(self, directory: str) -> str:
         """Return what reads a checkpoint."""
