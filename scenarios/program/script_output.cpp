@@ -43,9 +43,8 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
   }
   try {
     bool const prints = is_standard_output(path_);
-    WrittenScript const script =
-        write_any_script(scenario, result, violation_of(result, *symptom),
-                         prints ? LiesInFolder::no : LiesInFolder::yes);
+    WrittenScript const script = write_any_script(scenario, result, violation_of(result, *symptom),
+                                                  prints ? LiesInFolder::no : LiesInFolder::yes);
     std::string const words = write_others(path_, script);
     if (script.kind == ScriptKind::session && !prints) {
       auto const session = session_in_place_of(path_);
@@ -69,8 +68,7 @@ void FindingScripts::write_beside(std::filesystem::path const& scenario_file,
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-    WrittenScript const script =
-        write_any_script(scenario, result, violation_of(result, symptom));
+    WrittenScript const script = write_any_script(scenario, result, violation_of(result, symptom));
     if (script.kind == ScriptKind::session) path = session_in_place_of(path);
     write_whole(path, script.text);
     std::string const words = write_others(path, script);

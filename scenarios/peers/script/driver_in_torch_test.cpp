@@ -1,10 +1,11 @@
 // Scripts as the reader of a bug report runs them: with the class that has a defect and with the
-// same class without it, and of PyTorch's own defects in plain PyTorch. The interpreter is ADAMANT_PYTHON or
-// python3; without PyTorch and adamant_torch in it the tests are skipped.
+// same class without it, and of PyTorch's own defects in plain PyTorch. The interpreter is
+// ADAMANT_PYTHON or python3; without PyTorch and adamant_torch in it the tests are skipped.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>

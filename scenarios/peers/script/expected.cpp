@@ -58,7 +58,8 @@ std::string expected_text(Violation const& violation) {
                        numel_of(stored->ranges) / std::max<std::int64_t>(stored->row_numel, 1));
   }
   if (auto const difference = setting_difference(violation)) return decimal(difference->expected);
-  if (auto const* there = std::get_if<Presence>(&violation.expected)) return there->there ? "a gradient" : "no gradient";
+  if (auto const* there = std::get_if<Presence>(&violation.expected))
+    return there->there ? "a gradient" : "no gradient";
   return sides_in_words(violation).expected;
 }
 
