@@ -24,7 +24,7 @@ from adamant_torch.script.plain import Plain
 from adamant_torch.script.program import Program
 
 LINES_MAX = 120  # that people read
-ENGINE = {"module": "adamant_torch.engine", "name": "Engine"}  # PyTorch's own
+ENGINE = ("adamant_torch.engine", "Engine")  # PyTorch's own
 PLAIN = "plain PyTorch"
 DRIVEN = "the engine's class, driven by adamant_torch"
 NAMES = {
@@ -126,7 +126,8 @@ def written(session: Message, file: Path | None) -> tuple[str, str]:
         raise SystemExit("the engine ends, does not answer, or differs when it is run again")
     if "engine_class" not in session:
         raise SystemExit("no import finds the engine's class")
-    if session["engine_class"] != ENGINE:
+    engine = session["engine_class"]
+    if (engine["module"], engine["name"]) != ENGINE:
         return DRIVEN, driven(session, file)
     try:
         return PLAIN, plain(session, file)

@@ -12,6 +12,7 @@ from adamant_torch import requests
 from adamant_torch.model import tree
 from adamant_torch.protocol import Message
 from adamant_torch.script import words
+from adamant_torch.script.calls import expect_known
 from adamant_torch.script.checkpoints import Checkpoints
 from adamant_torch.script.layout import COLUMNS_MAX, Argument, Expression, called, packed, source
 from adamant_torch.script.looking import TITLES, compared, constants
@@ -86,6 +87,8 @@ class Plain:
     def take(self, number: int, request: Message) -> None:
         """Have a request be done by the world that is open."""
         verb, shows = request["request"], number == self.shows["request"] and not self.sides
+        fields = {key: at for key, at in request["fields"].items() if key != "anew"}  # as all are
+        expect_known({"request": verb, "fields": fields})
         if verb == "open":
             self.open(request["fields"], number)
         stay = self.stays[-1]
