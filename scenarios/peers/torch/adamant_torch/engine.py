@@ -20,6 +20,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import FSDPModule
+from torch.distributed.tensor import DTensor
 
 from adamant_torch import accumulation, arithmetic, around, checkpoint, model, optimizer, shards
 from adamant_torch.protocol import Message
@@ -27,7 +28,7 @@ from adamant_torch.requests import Opening, Overflow
 from adamant_torch.saving import Saving
 from adamant_torch.scale import Scaling
 from adamant_torch.several import Several, parts
-from adamant_torch.shards import Shard, put, shard_of, steps_of
+from adamant_torch.shards import Shard, put, shard_of
 
 # Releases that an adapter was tried with, by the name of the distribution.
 TRIED: dict[str, tuple[str, ...]] = {"torch": ("2.8.0", "2.13.0", "2.14.1", "2.15.0")}
@@ -272,7 +273,9 @@ class Engine:
 
     def steps(self, name: str) -> int:
         """Return how many steps a parameter has taken."""
-        return steps_of(self.optimizer, self.parameters[name])
+        state = self.optimizer.state.get(self.parameters[name], {})
+        step = state.get("step", 0)
+        return int(step.to_local() if isinstance(step, DTensor) else step)
 
     def groups(self) -> list[Message]:
         """Return the settings of all groups."""

@@ -63,11 +63,6 @@ def alike(tensor: torch.Tensor, make: Callable[[torch.Tensor], torch.Tensor]) ->
     return DTensor.from_local(made, tensor.device_mesh, tensor.placements, run_check=False, **form)
 
 
-def steps_of(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> int:
-    """Return how many steps a parameter has taken."""
-    return int(local(optimizer.state.get(parameter, {}).get("step", torch.tensor(0))))
-
-
 def put(parameter: torch.Tensor, index: int, value: float) -> None:
     """Set element `index` (row-major in the whole tensor) of this rank's part of the gradient."""
     if parameter.grad is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from adamant_torch.model import DTYPES
 from adamant_torch.protocol import Message
 from adamant_torch.script.checkpoints import place
-from adamant_torch.script.layout import Expression, called, source
+from adamant_torch.script.layout import COLUMNS_MAX, source
 from adamant_torch.script.world import World
 from adamant_torch.tensor_file import TYPES
 
 MARGIN = "    "
 FILES = "files"
+OF_ELEMENT = ".item().hex()"
 
 
 def left(name: str, side: Message, world: World) -> list[str]:
@@ -19,9 +20,12 @@ def left(name: str, side: Message, world: World) -> list[str]:
     whole = str(side.get("of")).startswith("whole/")  # which is gathered by all
     lines = [f"{MARGIN}{name} = {told}"] if whole else []
     alone = world.opening.ranks == 1
-    head = [] if alone else [f"{MARGIN}if rank == {side['rank']}:"]
-    write, text = f'Path(folder, "{name}").write_text', Expression(name if whole else told)
-    return [*lines, *head, *called(write, [("", text)], 1 if alone else 2)]
+    head, margin = ([], MARGIN) if alone else ([f"{MARGIN}if rank == {side['rank']}:"], MARGIN * 2)
+    write = f'{margin}Path(folder, "{name}").write_text({name if whole else told})'
+    if len(write) > COLUMNS_MAX:
+        head.append(f"{margin}element = {told.removesuffix(OF_ELEMENT)}")
+        write = f'{margin}Path(folder, "{name}").write_text(element{OF_ELEMENT})'
+    return [*lines, *head, write]
 
 
 def expression(side: Message, world: World) -> str:
@@ -36,7 +40,8 @@ def expression(side: Message, world: World) -> str:
         return f'"a tensor" if {there} else "nothing"'
     if kind == "steps":
         name = side["of"]
-        return f"str(steps_of({world.optimizer_of(name)}, {world.parameter(name)}))"
+        state = f"{world.optimizer_of(name)}.state[{world.parameter(name)}]"
+        return f'str(int({state}.get("step", 0)))'
     if kind == "gradient":
         there = f"{world.parameter(side['of'])}.grad is not None"
         return f'"a gradient" if {there} else "no gradient"'
@@ -50,7 +55,7 @@ def expression(side: Message, world: World) -> str:
 def number(side: Message, world: World) -> str:
     """Return an element of what a rank holds, or of the whole tensor."""
     shown, _ = tensor(side["of"], world, side.get("may_be_missing", False))
-    return f"{shown}.flatten()[{side['index']}].item().hex()"
+    return f"{shown}.flatten()[{side['index']}]{OF_ELEMENT}"
 
 
 def tensor(key: str, world: World, may_be_missing: bool = False) -> tuple[str, str]:
@@ -59,27 +64,28 @@ def tensor(key: str, world: World, may_be_missing: bool = False) -> tuple[str, s
     A moment that may be missing is zeros then.
     """
     way, _, rest = key.partition("/")
+    way = "to_local()" if way == "local" else "full_tensor()"
     names = [param.name for param in world.opening.params]
     name = max((n for n in names if rest == n or rest.startswith(f"{n}/")), key=len)
     part, parameter = rest.removeprefix(name), world.parameter(name)
     main = world.opening.precision.main != "none"
     if part in ("", "/main"):
-        shown = f"{way}({parameter})"
+        shown = f"{parameter}.{way}"
         cast = main and part == ""
         return (f"{shown}.to({DTYPES[world.opening.precision.param]})" if cast else shown), "True"
     if part == "/gradient":
-        return f"{way}({parameter}.grad)", f"{parameter}.grad is not None"
+        return f"{parameter}.grad.{way}", f"{parameter}.grad is not None"
     state = f"{world.optimizer_of(name)}.state[{parameter}]"
     moment = source(part[1:])
     zeros = f"{state}.get({moment}, torch.zeros_like({parameter}))"
     shown = zeros if may_be_missing else f"{state}[{moment}]"
-    return f"{way}({shown})", f"{moment} in {state}"
+    return f"{shown}.{way}", f"{moment} in {state}"
 
 
 def of_scale(side: Message, world: World) -> str:
     """Return the loss scale, or the norm that gradients were clipped to."""
     if side["of"] == "norm":
-        return "float(whole(norm)).hex()"
+        return "float(norm.full_tensor()).hex()"
     if side["of"] == "loss_scale":
         return "scaler.get_scale().hex()"
     raise SystemExit(f"`{side['of']}` is kept by the adapter alone")

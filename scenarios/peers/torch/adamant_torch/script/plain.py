@@ -111,13 +111,11 @@ class Plain:
     def open(self, fields: Message, number: int) -> None:
         """Begin a world."""
         opening = requests.opening(fields)
-        needs_names = len(opening.groups) > 1 or any(
-            "damage" in each or "crash" in each["fields"] for each in self.requests
-        )
-        world = World(opening, needs_names)
+        world = World(opening, any("damage" in each for each in self.requests))
         world.initial = self.initial(world, fields["initial"])
         checkpoints = Checkpoints(world, self.is_listed())
         ranks = Ranks(world, checkpoints, self.set_of, self.named)
+        ranks.keeps_norm = any(side.get("of") == "norm" for side in self.sides.values())
         count = sum(each["request"] == "open" for each in self.requests)
         many = len(self.stays)
         names = ("run",) if count == 1 else FUNCTIONS

@@ -47,6 +47,7 @@ class Ranks:
         self.judges = True  # the scaler, in the step that comes: no clip has had it unscale
         self.may_be_fixed = isinstance(world.opening.loss_scale, float)
         self.overflowed = False
+        self.keeps_norm = False  # what it comes to is looked at
         self.saving = False
 
     def of(self, request: Message, saved_scalers: dict[str, bool]) -> Lines:
@@ -148,7 +149,8 @@ class Ranks:
         numbers = torch.arange(torch.Size(shape).numel()).reshape(shape)
         rows = numbers.chunk(opening.shard)[overflow["rank"] % opening.shard]
         at = rows.flatten().tolist().index(overflow["index"])
-        line = f"local({self.world.parameter(name)}.grad).view(-1)[{at}] = {overflow['value']}"
+        gradient = f"{self.world.parameter(name)}.grad.to_local()"
+        line = f"{gradient}.view(-1)[{at}] = {overflow['value']}"
         if opening.shard == 1:
             return [MARGIN + line]
         holder = f"rank % {opening.shard} == {overflow['rank'] % opening.shard}"
@@ -192,7 +194,8 @@ class Ranks:
             lines.append(f"{MARGIN}scaler.unscale_({self.judged})")
             self.unscaled, self.judges = True, False
         limit = f"(model.parameters(), {self.clip_to})"
-        return [*lines, f"{MARGIN}norm = torch.nn.utils.clip_grad_norm_{limit}"]
+        kept = "norm = " if self.keeps_norm else ""
+        return [*lines, f"{MARGIN}{kept}torch.nn.utils.clip_grad_norm_{limit}"]
 
     def step(self, _: Message) -> list[str]:
         """Return the lines of a step."""

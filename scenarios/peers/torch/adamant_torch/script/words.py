@@ -47,5 +47,4 @@ from adamant_torch.model import (
 )
 from adamant_torch.scale import NEVER, LocalShards, rescale, update
 from adamant_torch.script.parts import exit_codes
-from adamant_torch.shards import local, steps_of, whole
 from adamant_torch.shown import digests, flip

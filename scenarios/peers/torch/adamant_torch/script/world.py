@@ -22,11 +22,11 @@ NAMES_OF_MESH = ("replicate", "shard")
 class World:
     """The names of an opened world's things, and the lines that make them."""
 
-    def __init__(self, opening: Opening, needs_names: bool) -> None:
+    def __init__(self, opening: Opening, is_exact: bool) -> None:
         self.opening = opening
         self.initial = ""  # the name of its values
         self.names = model.full_names(opening)
-        self.needs_names = needs_names  # of groups, which a checkpoint holds
+        self.is_exact = is_exact  # groups are given what a checkpoint holds, in that order
         whole = model.Unit(model.tree({self.names[p.name]: [0.0] for p in opening.params}))
         self.in_order = [name for name, _ in whole.named_parameters()]
         drops = self.option("empty_groups", "kept") == "dropped"
@@ -94,13 +94,12 @@ class World:
         root = self.option("wrapping", "units") == "root"
         names = f"mesh_dim_names={source(NAMES_OF_MESH[-len(form) :])}"
         sizes = source(tuple(Expression(size) for size in form))
-        mesh = f'    mesh = dist.init_device_mesh("cpu", {sizes}, {names})'
-        policy = {"mesh": "mesh", **policy_of(self.opening)}
+        mesh = f'dist.init_device_mesh("cpu", {sizes}, {names})'
+        policy = {"mesh": mesh, **policy_of(self.opening)}
         wraps = "fully_shard" if root else "shard_units"
         arguments = [(f"{key}=", Expression(value)) for key, value in policy.items()]
         return [
             *called(f"model = {'Nested' if nested else 'Unit'}", made, 1),
-            mesh,
             *called(wraps, [("", Expression("model")), *arguments], 1),
         ]
 
@@ -121,11 +120,11 @@ class World:
         kind = f"torch.optim.{optimizer.KINDS[self.opening.mode].__name__}"
         chosen = optimizer.implementations(self.option("implementation", "single"))
         further: list[Argument] = [(f"{key}=", value) for key, value in chosen.items()]
-        alone = len(self.groups) == 1 and not self.several and not self.needs_names
+        common: list[Argument] = [(f"{key}=", value) for key, value in self.common.items()]
+        further = common + further
+        alone = len(self.groups) == 1 and not self.several and bool(common)
         if alone and self.params_of(self.groups[0]) == self.in_order:
-            settings = optimizer.settings(self.opening.groups[self.groups[0]])
-            each: list[Argument] = [(f"{key}=", value) for key, value in settings.items()]
-            made = [("", Expression("model.parameters()")), *each, *further]
+            made = [("", Expression("model.parameters()")), *further]
             lines = called(f"optimizer = {kind}", made, 1)
         elif self.several:
             groups = [self.group(number) for number in self.groups]
@@ -143,7 +142,16 @@ class World:
         """Return what an optimizer is given of a group."""
         own = [Expression(expression_of(name)) for name in self.params_of(number)]
         group = self.opening.groups[number]
-        return {"params": own, "name": group.name, **optimizer.settings(group)}
+        settings = optimizer.settings(group)
+        apart = {key: at for key, at in settings.items() if self.common.get(key, ...) != at}
+        return {"params": own, "name": group.name, **apart}
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """The settings of groups that have no others."""
+        if self.is_exact or self.several:
+            return {}
+        return optimizer.settings(self.opening.groups[self.groups[0]])
 
     def for_each_optimizer(self, line: str) -> list[str]:
         """Return a line for the optimizer, or for each of several."""
