@@ -72,6 +72,7 @@ def shown(requests: list[Message], look: Message) -> Message:
 MOMENT = {"look": "number", "of": "local/h.w/exp_avg", "index": 1}
 WEIGHT = {"look": "number", "of": "local/v", "index": 0}
 TENSORS = {"format": "hf_sharded", "settings": "left_out", "template": "step"}
+PLAIN = {"state_dict": "plain"}
 BF16 = {"param": "bf16", "grad": "bf16", "main": "fp32"}
 OVERFLOW = {"rank": 1, "name": "v", "index": 1, "value": "inf"}
 TRAIN = iteration(2, "step", "zero_grad")
@@ -99,14 +100,14 @@ PROGRAMS = {
     ),
     "passes": shown(
         [world(options={"accumulation": "unsharded", "optimizers": "per_group"}), *TRAIN],
-        {**MOMENT, "of": "local/h.b/exp_avg"},
+        {**MOMENT, "of": "local/h.b/exp_avg", "index": 0},
     ),
     "load": shown([world(), *TRAIN, at("save"), world(1), at("load"), *iteration(1)], MOMENT),
     "safetensors": shown(
         [world(options=TENSORS), *TRAIN, at("save"), *TRAIN, at("load"), *TRAIN], MOMENT
     ),
     "plain states": shown(
-        [world(options={"state_dict": "plain"}), *TRAIN, at("save"), world(1), at("load")],
+        [world(options=PLAIN), *TRAIN, at("save"), world(1, options=PLAIN), at("load")],
         {"look": "steps", "of": "v"},
     ),
 }
@@ -192,7 +193,7 @@ def of_load(**like: Any) -> Message:
 @pytest.mark.parametrize(
     ("like", "status"),
     [
-        ({"outcome": "error", "type": "CheckpointException", "cause": "FileNotFoundError"}, 1),
+        ({"outcome": "error", "type": "CheckpointException", "cause": "AssertionError"}, 1),
         ({"outcome": "error", "type": "CheckpointException", "cause": "EOFError"}, 2),
         ({"outcome": "error", "type": "KeyError"}, 2),
         ({"outcome": "died", "signal": 11}, 2),

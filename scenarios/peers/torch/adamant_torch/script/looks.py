@@ -22,7 +22,10 @@ def left(name: str, side: Message, world: World) -> list[str]:
     alone = world.opening.ranks == 1
     head, margin = ([], MARGIN) if alone else ([f"{MARGIN}if rank == {side['rank']}:"], MARGIN * 2)
     write = f'{margin}Path(folder, "{name}").write_text({name if whole else told})'
-    if len(write) > COLUMNS_MAX:
+    if len(write) > COLUMNS_MAX and not told.endswith(OF_ELEMENT):
+        head.append(f"{margin}{name} = {told}")
+        write = f'{margin}Path(folder, "{name}").write_text({name})'
+    elif len(write) > COLUMNS_MAX:
         head.append(f"{margin}element = {told.removesuffix(OF_ELEMENT)}")
         write = f'{margin}Path(folder, "{name}").write_text(element{OF_ELEMENT})'
     return [*lines, *head, write]
