@@ -296,7 +296,7 @@ def of_failure(place_: str, like: Message) -> list[str]:
     kind = source(like.get("type", ""))
     shows = f"actual.startswith({kind})"
     shows += f" and {source(like['cause'])} in actual" if "cause" in like else ""
-    key = Expression(f"lambda text: text.startswith({kind})")
+    key = Expression(f"lambda t: t.startswith({kind})")
     first: list[Argument] = [
         ("", Expression("failures")),
         ("key=", key),
