@@ -148,7 +148,7 @@ def test_a_formatter_and_a_linter_have_nothing_to_say(name: str, tmp_path: Path)
 
 
 def test_it_holds_the_functions_that_the_adapter_runs() -> None:
-    text = script.plain(PROGRAMS["load"], None)
+    text = script.plain(PROGRAMS["groups"], None)
     for function in (model.shard_units, model.Unit.forward):
         assert "".join(inspect.getsource(function).partition(":\n")[2]) in text
     assert "class Nested" not in text
@@ -204,7 +204,7 @@ def test_a_failure_shows_where_it_is_the_same(like: Message, status: int, tmp_pa
     assert ended.returncode == status, ended.stdout + ended.stderr
 
 
-def test_files_are_damaged_where_nobody_uses_them() -> None:
+def test_files_are_damaged_where_nobody_uses_them(tmp_path: Path) -> None:
     damage = [
         {"then": "flip_byte", "file": "$RUN/a/x", "at": 3},
         {"then": "truncate", "file": "$RUN/a/x", "at": 2},
@@ -214,7 +214,7 @@ def test_files_are_damaged_where_nobody_uses_them() -> None:
     save = {**at("save"), "keep": ["$RUN/a", "$RUN/older-a"]}
     requests = [world(), save, {**at("load"), "damage": damage}]
     found = session(requests, kind="no_failure", place="load", expected="an error")
-    text = script.plain(found | {"files": FILES, "options": hello.options()}, None)
+    text = script.plain(found | {"files": FILES, "options": hello.options()}, tmp_path / "x.py")
     for line in (
         'shutil.copytree(f"{folder}/a", f"{folder}/older-a")',
         'flip(f"{folder}/a/x", 3)',

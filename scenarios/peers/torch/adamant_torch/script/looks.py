@@ -26,7 +26,10 @@ def left(name: str, side: Message, world: World) -> list[str]:
         head.append(f"{margin}{name} = {told}")
         write = f'{margin}Path(folder, "{name}").write_text({name})'
     elif len(write) > COLUMNS_MAX:
-        head.append(f"{margin}element = {told.removesuffix(OF_ELEMENT)}")
+        line = f"{margin}element = {told.removesuffix(OF_ELEMENT)}"
+        inside = f"{margin}{MARGIN}{told.removesuffix(OF_ELEMENT)}"
+        wide = [f"{margin}element = (", inside, f"{margin})"]
+        head += wide if len(line) > COLUMNS_MAX else [line]
         write = f'{margin}Path(folder, "{name}").write_text(element{OF_ELEMENT})'
     return [*lines, *head, write]
 

@@ -96,10 +96,14 @@ class World:
         sizes = source(tuple(Expression(size) for size in form))
         mesh = f'dist.init_device_mesh("cpu", {sizes}, {names})'
         policy = {"mesh": mesh, **policy_of(self.opening)}
+        kind, _, fields = policy.get("mp_policy", "").partition("(")
+        types = called(f"policy = {kind}", [("", Expression(fields[:-1]))], 1) if kind else []
+        policy |= {"mp_policy": "policy"} if kind else {}
         wraps = "fully_shard" if root else "shard_units"
         arguments = [(f"{key}=", Expression(value)) for key, value in policy.items()]
         return [
             *called(f"model = {'Nested' if nested else 'Unit'}", made, 1),
+            *types,
             *called(wraps, [("", Expression("model")), *arguments], 1),
         ]
 
