@@ -212,9 +212,10 @@ def test_files_are_damaged_where_nobody_uses_them(tmp_path: Path) -> None:
         {"then": "stale_file", "file": "$RUN/a/y", "older": "$RUN/older-a/y"},
     ]
     save = {**at("save"), "keep": ["$RUN/a", "$RUN/older-a"]}
-    requests = [world(), save, {**at("load"), "damage": damage}]
+    two = {"world": {"shard": 2, "replicate": 1}, "microbatches": 2}
+    requests = [opened(options=OPTIONS, **two), save, {**at("load"), "damage": damage}]
     found = session(requests, kind="no_failure", place="load", expected="an error")
-    text = script.plain(found | {"files": FILES, "options": hello.options()}, tmp_path / "x.py")
+    text = script.plain(found | {"options": hello.options()}, tmp_path / "x.py")
     for line in (
         'shutil.copytree(f"{folder}/a", f"{folder}/older-a")',
         'flip(f"{folder}/a/x", 3)',
