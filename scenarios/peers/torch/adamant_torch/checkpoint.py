@@ -204,14 +204,14 @@ def gather(options: Options, state: State) -> StateDict:
     return content
 
 
-def by_helpers(model: nn.Module, optimizers: Optimizers, **options: bool) -> StateDict:
+def by_helpers(model: nn.Module, optimizers: Optimizers, **options: Any) -> StateDict:
     """Return the state dict that PyTorch's helpers make."""
     states = get_state_dict(model, optimizers, options=StateDictOptions(**options))
     return dict(zip(("model", "optim"), states, strict=True))
 
 
 def set_by_helpers(
-    model: nn.Module, optimizers: Optimizers, content: StateDict, **options: bool
+    model: nn.Module, optimizers: Optimizers, content: StateDict, **options: Any
 ) -> None:
     """Give such a state dict to model and optimizer."""
     found = {f"{name}_state_dict": content[name] for name in ("model", "optim")}

@@ -59,8 +59,14 @@ def alike(tensor: torch.Tensor, make: Callable[[torch.Tensor], torch.Tensor]) ->
     if not isinstance(tensor, DTensor):
         return make(tensor)
     # Of a DTensor PyTorch would work out the sharding anew for each mesh, type and shape.
-    made, form = make(tensor.to_local()), {"shape": tensor.shape, "stride": tensor.stride()}
-    return DTensor.from_local(made, tensor.device_mesh, tensor.placements, run_check=False, **form)
+    return DTensor.from_local(
+        make(tensor.to_local()),
+        tensor.device_mesh,
+        tensor.placements,
+        run_check=False,
+        shape=tensor.shape,
+        stride=tensor.stride(),
+    )
 
 
 def put(parameter: torch.Tensor, index: int, value: float) -> None:

@@ -17,7 +17,7 @@ from adamant_torch.script.layout import COLUMNS_MAX
 from tests.sessions import STATE, of_value, opened, run, session
 
 OPTIONS = {name: values[0] for name, values in hello.options().items()}
-MATRIX = {"shape": [3, 2], "values": [0.5, -1.25, 2.0, 0.125, -0.75, 3.0]}
+MATRIX: Message = {"shape": [3, 2], "values": [0.5, -1.25, 2.0, 0.125, -0.75, 3.0]}
 VECTOR = {"shape": [2], "values": [1.5, -0.25]}
 FILES = {
     "initial-0": {"h.w": MATRIX, "h.b": VECTOR, "v": VECTOR},

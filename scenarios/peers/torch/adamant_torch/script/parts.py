@@ -15,7 +15,8 @@ def exit_codes(
     run: Callable[[int, str], None], ranks: int, folder: str, seconds: float
 ) -> list[int | None]:
     """Start ranks; return how they ended, with None for one that did not in so many seconds."""
-    started = mp.start_processes(run, (folder,), nprocs=ranks, join=False, start_method="fork")
+    mode = {"nprocs": ranks, "join": False, "start_method": "fork"}
+    started = mp.start_processes(run, (folder,), **mode)  # type: ignore
     end = time.monotonic() + seconds
     for process in started.processes:
         process.join(max(0.0, end - time.monotonic()))

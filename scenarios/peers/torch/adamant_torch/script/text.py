@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from functools import cache
 from types import ModuleType
@@ -92,7 +93,7 @@ def segment(node: ast.stmt, module: ModuleType) -> str:
             value = line[each.value.col_offset :]
             lines[each.lineno - 1] = f"{line[: each.target.end_col_offset]} = {value}"
     first = min([node.lineno, *(at.lineno for at in getattr(node, "decorator_list", []))])
-    return "\n".join(lines[first - 1 : last])
+    return "\n".join(re.sub("  # type: ignore.*", "", line) for line in lines[first - 1 : last])
 
 
 def header(node: ast.FunctionDef) -> list[str]:
