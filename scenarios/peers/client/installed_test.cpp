@@ -58,6 +58,13 @@ class InstalledAdapter : public testing::Test {
     std::ofstream(scratch_ / folder.c_str() / (name + ".py"))
         << "raise SystemExit('is not imported')\n";
   }
+  void add_distribution(std::string const& folder, std::string const& name,
+                        std::string const& needs) const {
+    fs::path const place = scratch_ / (folder + "/" + name + "-1.dist-info").c_str();
+    fs::create_directories(place);
+    std::ofstream(place / "METADATA") << "Metadata-Version: 2.4\nName: " << name << "\nVersion: 1\n"
+                                      << needs;
+  }
   static std::string reason(std::string const& name) {
     try {
       return "found: " + command_of_peer(name);
@@ -79,6 +86,26 @@ TEST_F(InstalledAdapter, IsThatOfTheFirstPythonThatHasIt) {
   EXPECT_EQ(command_of_peer("of_test"),
             "exec " + shell_quoted(with + "/python3") + " -m adamant_of_test");
   EXPECT_EQ(command_of_peer("of-test"), command_of_peer("of_test"));
+}
+
+// All adapters are one distribution: their modules are there without what their engines need.
+TEST_F(InstalledAdapter, IsOneWhoseEngineIsInstalledToo) {
+  for (std::string const folder : {"lacking", "whole"}) {
+    for (char const* const name : {"adamant_needy", "adamant_needy_too", "adamant_else"})
+      add_module(folder, name);
+    add_distribution(folder, "adamant_peers",
+                     "Requires-Dist: engine-of-it==1; extra == 'needy'\n"
+                     "Requires-Dist: nothing-of-it; extra == 'need'\n");
+  }
+  add_distribution("whole", "engine_of_it", "");
+  std::string const lacks = python("lacks", "lacking");
+  std::string const has = python("has", "whole");
+  Variable const path("PATH", lacks + ":" + has + ":" + std::getenv("PATH"));
+  for (std::string const name : {"needy", "needy_too"})
+    EXPECT_EQ(command_of_peer(name),
+              "exec " + shell_quoted(has + "/python3") + " -m adamant_" + name);
+  EXPECT_EQ(command_of_peer("else"),
+            "exec " + shell_quoted(lacks + "/python3") + " -m adamant_else");
 }
 
 TEST_F(InstalledAdapter, IsNotOneWhoseSourcesAreInTheCurrentDirectory) {

@@ -55,15 +55,30 @@ std::vector<fs::path> pythons_for(std::string adapter) {
   return found;
 }
 
-/// Without importing it, which may take seconds. The current directory does not count: sources of
-/// an adapter are there without what it needs.
-bool has_module(fs::path const& python, std::string const& module) {
+/// Prints whether an adapter is there with what its engine needs: one distribution brings all
+/// adapters, and has an extra for each. Nothing is imported, which may take seconds. The current
+/// directory does not count: sources of an adapter are there without what it needs.
+constexpr char const* adapter_probe = R"(
+import importlib.metadata as m, importlib.util as u, re, sys
+def needs(adapter):
+    own = re.compile(r"([\w.-]+).* extra == .%s.$" % adapter.replace("_", "-"))
+    found = [each[1] for each in map(own.match, m.requires("adamant-peers") or []) if each]
+    return found or (needs(adapter.rpartition("_")[0]) if "_" in adapter else [])
+sys.path[:] = filter(None, sys.path)
+has = u.find_spec("adamant_" + sys.argv[1]) is not None
+try:
+    for need in needs(sys.argv[1]) if has else []:
+        m.version(need)
+except m.PackageNotFoundError as lack:
+    has = lack.name == "adamant-peers"
+print(has)
+)";
+
+bool has_adapter(fs::path const& python, std::string const& adapter) {
   if (::access(python.c_str(), X_OK) != 0) return false;
   try {
-    PeerProcess asked(fmt::format(
-        "exec {} -c 'import importlib.util as u, sys; sys.path[:] = filter(None, sys.path); "
-        "print(u.find_spec(\"{}\") is not None)'",
-        shell_quoted(python.string()), module));
+    PeerProcess asked(fmt::format("exec {} -c {} {}", shell_quoted(python.string()),
+                                  shell_quoted(adapter_probe), shell_quoted(adapter)));
     return asked.read_line(PeerProcess::Deadline(peer_bounds().hello)) == "True";
   } catch (PeerError const&) {  // it is no Python that runs
     return false;
@@ -75,7 +90,7 @@ std::string command_of_adapter(std::string const& name) {
   std::replace(adapter.begin(), adapter.end(), '-', '_');
   std::string const module = "adamant_" + adapter;
   for (fs::path const& python : pythons_for(adapter))
-    if (has_module(python, module))
+    if (has_adapter(python, adapter))
       return fmt::format("exec {} -m {}", shell_quoted(python.string()), module);
   throw MachineLacks(fmt::format(
       "engine `{0}`{1}: no python3 in PATH has its adapter, the module {2}; in {3} `.ci/setup "

@@ -2,6 +2,4 @@
 
 from adamant_accelerate.engine import AccelerateEngine
 
-__version__ = "0.1.0"
-
-__all__ = ["AccelerateEngine", "__version__"]
+__all__ = ["AccelerateEngine"]

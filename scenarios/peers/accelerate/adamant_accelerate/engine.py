@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import torch
-from adamant_torch import Engine, around, model, optimizer, saves
-from adamant_torch.protocol import Message
-from adamant_torch.requests import Overflow, Precision
-from adamant_torch.shards import put
 from torch import nn
 from torch.distributed.fsdp import FSDPModule
 
 from adamant_accelerate import hello
 from adamant_accelerate.state import accelerator
+from adamant_torch import Engine, around, model, optimizer, saves
+from adamant_torch.protocol import Message
+from adamant_torch.requests import Overflow, Precision
+from adamant_torch.shards import put
 
 SMALL = 2.0**-120  # above it a quarter is a normal number, in fp32 and in bf16
 

@@ -4,4 +4,3 @@
 its environment. `surroundings.prepare` comes before.
 """
 
-__version__ = "0.1.0"

@@ -14,6 +14,7 @@ from unittest import mock
 
 import torch
 import torch.distributed as dist
+
 from adamant_torch.requests import Opening
 
 

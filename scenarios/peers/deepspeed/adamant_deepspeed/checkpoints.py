@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
-from adamant_torch.protocol import EngineError
 
 from adamant_deepspeed import around
+from adamant_torch.protocol import EngineError
 
 NATIVE, UNIVERSAL = "native", "universal"
 NOT_CARRIED = ["clip"]

@@ -11,15 +11,10 @@ from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import adamant_torch
 import torch
-from adamant_torch import optimizer
-from adamant_torch.model import DTYPES
-from adamant_torch.protocol import Message, ProtocolError
-from adamant_torch.requests import Opening, Overflow
-from adamant_torch.shards import Shard
 from torch.distributed.device_mesh import DeviceMesh
 
+import adamant_torch
 from adamant_deepspeed import (
     around,
     averages,
@@ -32,6 +27,11 @@ from adamant_deepspeed import (
 )
 from adamant_deepspeed.config import config
 from adamant_deepspeed.places import Place, gather, rows_of
+from adamant_torch import optimizer
+from adamant_torch.model import DTYPES
+from adamant_torch.protocol import Message, ProtocolError
+from adamant_torch.requests import Opening, Overflow
+from adamant_torch.shards import Shard
 
 surroundings.prepare()
 import deepspeed  # noqa: E402  (it reads its environment as it is imported)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
+from torch import nn
+
 from adamant_torch import optimizer
 from adamant_torch.model import DTYPES, Model, Unit
 from adamant_torch.protocol import EngineError
 from adamant_torch.requests import Opening
-from torch import nn
 
 WIDEST = 16  # fp32 values in a vector of AVX-512
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from adamant_torch.protocol import Message, number
 
 from adamant_deepspeed.config import half
+from adamant_torch.protocol import Message, number
 
 
 @dataclass

@@ -9,9 +9,9 @@ from unittest import mock
 
 import torch
 import torch.distributed as dist
-from adamant_torch.protocol import Message
 
 from adamant_deepspeed.engine import ZeroEngine
+from adamant_torch.protocol import Message
 
 
 class NoBiasCorrection(ZeroEngine):

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import adamant_pytest as adamant
 import pytest
 
+import adamant_pytest as adamant
 from adamant_deepspeed import surroundings
 
 pytest.importorskip("deepspeed", reason="the package deepspeed is not installed")

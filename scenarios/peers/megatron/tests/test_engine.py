@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import adamant_pytest as adamant
 import pytest
+
+import adamant_pytest as adamant
+from adamant_megatron import Engine, Hybrid
 from adamant_pytest.plans import engine_argument
 from adamant_pytest.program import Answer, Program
-
-from adamant_megatron import Engine, Hybrid
 from tests import faulty
 
 HERE = Path(__file__).parent

@@ -6,6 +6,4 @@ stand_ins.install()  # before Megatron-FSDP is imported
 
 from adamant_megatron_fsdp.engine import AsItIs, MegatronFsdpEngine  # noqa: E402
 
-__version__ = "0.1.0"
-
-__all__ = ["AsItIs", "MegatronFsdpEngine", "__version__"]
+__all__ = ["AsItIs", "MegatronFsdpEngine"]

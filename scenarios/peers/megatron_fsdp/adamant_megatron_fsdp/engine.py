@@ -7,18 +7,18 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from adamant_torch import Engine, optimizer
-from adamant_torch.model import module_name
-from adamant_torch.optimizer import Settings
-from adamant_torch.protocol import Message
-from adamant_torch.requests import Overflow
-from adamant_torch.shards import Shard
 from megatron_fsdp import MixedPrecisionPolicy, fully_shard_model, fully_shard_optimizer
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
 from adamant_megatron_fsdp import hello, model
 from adamant_megatron_fsdp.places import Part, put_together, shown
+from adamant_torch import Engine, optimizer
+from adamant_torch.model import module_name
+from adamant_torch.optimizer import Settings
+from adamant_torch.protocol import Message
+from adamant_torch.requests import Overflow
+from adamant_torch.shards import Shard
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 

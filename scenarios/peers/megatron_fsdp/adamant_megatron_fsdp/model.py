@@ -12,12 +12,13 @@ from functools import cache
 from typing import Any
 
 import torch
-from adamant_torch.model import DTYPES, module_name
-from adamant_torch.requests import Opening, ParamSpec
 from megatron_fsdp import DistributedDataParallelConfig
 from megatron_fsdp.param_and_grad_buffer import build_data_parallel_buffer_index
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+from adamant_torch.model import DTYPES, module_name
+from adamant_torch.requests import Opening, ParamSpec
 
 Gradients = Mapping[str, torch.Tensor]
 Shape = tuple[int, ...]

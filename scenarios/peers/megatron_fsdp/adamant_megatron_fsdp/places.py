@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+
 from adamant_torch.protocol import EngineError
 from adamant_torch.shards import Shard
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from adamant_torch.model import module_name
 from megatron_fsdp import fully_shard_model
 from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from adamant_megatron_fsdp import model, stand_ins
 from adamant_megatron_fsdp.stand_ins import MAIN, Event, Stream
+from adamant_torch.model import module_name
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The package as a user gets it: a wheel, installed into an environment of its own."""
+"""The distribution as a user gets it: a wheel, installed into an environment of its own."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ import adamant_torch
 from tests.peer import ROOT
 
 VERSION = adamant_torch.__version__
+PEERS = ROOT.parent
+ADAPTERS = sorted({path.parent for path in PEERS.glob("*/adamant_*")})
 
 
 def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -26,18 +28,37 @@ def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel of this folder's files, built with what is installed."""
-    pytest.importorskip("setuptools", reason="setuptools is not installed")
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"  # what a build leaves would be in the next wheel
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", "*.egg-info", ".*"))
-    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-    built = run(*pip, "-w", folder, source, cwd=folder)
-    if "No module named pip" in built.stderr:
+def pip(*arguments: object, cwd: Path) -> None:
+    """Call pip, which builds with what is installed here."""
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    done = run(sys.executable, "-m", "pip", *arguments, "-q", "--no-deps", cwd=cwd)
+    if "No module named pip" in done.stderr:
         pytest.skip("pip is not installed")
-    assert built.returncode == 0, built.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def files(folder: Path) -> set[Path]:
+    """Return the paths of all files in a folder, but for what Python leaves of a run."""
+    return {
+        path.relative_to(folder)
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the adapters' folder."""
+    place = tmp_path_factory.mktemp("sources") / "peers"
+    shutil.copytree(PEERS, place, ignore=shutil.ignore_patterns(".*"))
+    return place
+
+
+@pytest.fixture(scope="module")
+def wheel(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the wheel of a folder's files."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-build-isolation", "-w", folder, sources, cwd=folder)
     (found,) = folder.glob("*.whl")
     return found
 
@@ -48,9 +69,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("environment")
     assert run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place).returncode == 0
     python = place / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps"]
-    done = run(*pip, wheel, cwd=place)
-    assert done.returncode == 0, done.stderr
+    pip("--python", python, "install", wheel, cwd=place)
     (packages,) = place.glob("lib/python*/site-packages")
     torch_lies_in = Path(torch.__file__).parent.parent
     (packages / "torch.pth").write_text(f"{torch_lies_in}\n", encoding="utf-8")
@@ -59,24 +78,21 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def metadata(wheel: Path) -> Message:
     with zipfile.ZipFile(wheel) as content:
-        text = content.read(f"adamant_torch-{VERSION}.dist-info/METADATA").decode()
+        text = content.read(f"adamant_peers-{VERSION}.dist-info/METADATA").decode()
     return Parser().parsestr(text)
 
 
 def test_the_wheel_has_all_that_the_packages_need_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as content:
         names = set(content.namelist())
-    packages = ("adamant_torch", "adamant_torch_fsdp1", "adamant_pytest")
-    folders = [ROOT / name for name in packages]
-    files = {
-        str(path.relative_to(ROOT))
-        for folder in folders
-        for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+    expected = {
+        str(folder.relative_to(folder.parent) / path)
+        for adapter in ADAPTERS
+        for folder in adapter.glob("adamant_*")
+        for path in files(folder)
     }
-    assert {"adamant_torch/py.typed", "adamant_pytest/py.typed"} <= files
-    assert "adamant_torch/known/known.yaml" in files
-    assert {name for name in names if ".dist-info/" not in name} == files
+    assert {"adamant_torch/py.typed", "adamant_torch/known/known.yaml"} <= expected
+    assert {name for name in names if ".dist-info/" not in name} == expected
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
@@ -84,28 +100,33 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     assert said["Version"] == VERSION
     assert said["License-Expression"] == "Apache-2.0"
     assert said["Requires-Python"] == ">=3.10"
-    assert said["Project-URL"] == "Engine, https://github.com/pytorch/pytorch"
     assert said["Description-Content-Type"] == "text/markdown"
-    assert str(said.get_payload()) == (ROOT / "README.md").read_text(encoding="utf-8")
+    assert str(said.get_payload()) == (PEERS / "README.md").read_text(encoding="utf-8")
     with zipfile.ZipFile(wheel) as content:
-        licence = content.read(f"adamant_torch-{VERSION}.dist-info/licenses/LICENSE").decode()
+        licence = content.read(f"adamant_peers-{VERSION}.dist-info/licenses/LICENSE").decode()
     assert "Apache License" in licence
 
 
-PACKAGES = [  # NumPy's adapter is an example, and none
-    path.parent
-    for path in sorted(ROOT.parent.glob("*/pyproject.toml"))
-    if "[project]" in path.read_text(encoding="utf-8")
-]
+def test_each_adapter_is_an_extra(wheel: Path) -> None:
+    extras = set(metadata(wheel).get_all("Provides-Extra") or [])
+    assert {adapter.name.replace("_", "-") for adapter in ADAPTERS} <= extras
 
 
-@pytest.mark.parametrize("folder", PACKAGES, ids=lambda path: path.name)
-def test_each_adapter_carries_licence_readme_and_where_its_engine_is(folder: Path) -> None:
-    said = (folder / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'license-files = ["LICENSE"]\n' in said
-    assert 'readme = "README.md"\n' in said
-    assert '[project.urls]\nEngine = "https://' in said
-    assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
+def test_without_an_extra_it_needs_nothing(wheel: Path) -> None:
+    needs = metadata(wheel).get_all("Requires-Dist") or []
+    assert [need for need in needs if "; extra == " not in need] == []
+
+
+def test_an_installation_leaves_nothing_in_the_tree(
+    wheel: Path, sources: Path, tmp_path: Path
+) -> None:
+    editable = ("--ignore-installed", "--no-build-isolation", "-e", sources)
+    pip("install", "--prefix", tmp_path, *editable, cwd=tmp_path)
+    left = files(sources) - files(PEERS)
+    assert left == set(), f"left by {wheel.name} and the installation"
+    (added,) = tmp_path.glob("lib/python*/site-packages/_adamant_peers.pth")
+    folders = [sources / adapter.name for adapter in ADAPTERS]
+    assert added.read_text(encoding="utf-8").splitlines() == [str(folder) for folder in folders]
 
 
 def test_a_class_that_is_not_there_has_a_near_one(tmp_path: Path) -> None:

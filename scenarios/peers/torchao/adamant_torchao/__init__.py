@@ -7,12 +7,9 @@ from adamant_torchao.engine import (
     TorchaoEngine,
 )
 
-__version__ = "0.1.0"
-
 __all__ = [
     "AsShippedEngine",
     "CompiledEngine",
     "StochasticEngine",
     "TorchaoEngine",
-    "__version__",
 ]

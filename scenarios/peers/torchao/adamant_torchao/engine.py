@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from adamant_torch import Engine
-from adamant_torch.protocol import Message
 from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8
 
+from adamant_torch import Engine
+from adamant_torch.protocol import Message
 from adamant_torchao import hello, quantised, states
 
 Settings = dict[str, Any]

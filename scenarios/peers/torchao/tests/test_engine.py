@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import adamant_pytest as adamant
 import pytest
+
+import adamant_pytest as adamant
 from adamant_pytest.plans import engine_argument
 from adamant_pytest.program import Program
-
 from adamant_torchao import AsShippedEngine, CompiledEngine, TorchaoEngine
 from tests import wrong
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from adamant_torch.asking import Tensors
-from adamant_torch.driving import Driver
 from torchao.optim import subclass_4bit, subclass_8bit
 
+from adamant_torch.asking import Tensors
+from adamant_torch.driving import Driver
 from adamant_torchao import StochasticEngine, TorchaoEngine
 from tests import wrong
 

@@ -2,6 +2,4 @@
 
 from adamant_torchtitan.engine import TorchtitanEngine
 
-__version__ = "0.1.0"
-
-__all__ = ["TorchtitanEngine", "__version__"]
+__all__ = ["TorchtitanEngine"]

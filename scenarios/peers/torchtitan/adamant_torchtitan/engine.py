@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from adamant_torch import Engine, arithmetic, around
-from adamant_torch.protocol import EngineError, Message
 from torchtitan.components.checkpoint import CheckpointManager
 from torchtitan.components.optimizer import OptimizersContainer, ParamGroupConfig
 from torchtitan.distributed.utils import clip_grad_norm_
 
+from adamant_torch import Engine, arithmetic, around
+from adamant_torch.protocol import EngineError, Message
 from adamant_torchtitan import hello
 
 Settings = dict[str, Any]

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import adamant_pytest as adamant
 import pytest
+
+import adamant_pytest as adamant
 from adamant_pytest.plans import engine_argument
 from adamant_pytest.program import Program
 from adamant_torch import hello
-
 from adamant_torchtitan import TorchtitanEngine
 from tests import wrong
 
