@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/lexer/clone_names.h"
+#include "sim/lexer/code.h"
 #include "sim/lexer/macros.h"
 #include "sim/lexer/tokens.h"
 
@@ -23,18 +24,11 @@ struct Edit {
 
 class Rewriter {
  public:
-  Rewriter(std::string_view source, std::string_view file) : source_(source), file_(file) {
-    for (Token const& token : tokenize(source)) {
-      if (token.kind != TokenKind::space && token.kind != TokenKind::comment &&
-          token.kind != TokenKind::directive) {
-        tokens_.push_back(token);
-      }
-      if (token.kind == TokenKind::directive) take_directive(token);
-    }
-  }
+  Rewriter(std::string_view source, std::string_view file)
+      : Rewriter(source, file, tokenize(source)) {}
 
   std::string run() {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    for (std::size_t i = 0; i < code_.size(); ++i) {
       if (is(i, "__global__")) note_template_kernel(i);
       if (is(i, "extern")) rewrite_shared(i);
       if (is(i, "__noinline__")) rewrite_noinline(i);
@@ -47,16 +41,17 @@ class Rewriter {
   }
 
  private:
-  bool is(std::size_t i, std::string_view text) const {
-    return i < tokens_.size() && tokens_[i].kind != TokenKind::literal && tokens_[i].text == text;
+  Rewriter(std::string_view source, std::string_view file, std::vector<Token> const& tokens)
+      : source_(source), file_(file), code_(tokens) {
+    for (Token const& token : tokens)
+      if (token.kind == TokenKind::directive) take_directive(token);
   }
-  bool is_name(std::size_t i) const {
-    return i < tokens_.size() && tokens_[i].kind == TokenKind::name;
-  }
-  std::size_t end_of(std::size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
+
+  bool is(std::size_t i, std::string_view text) const { return code_.is(i, text); }
+  bool is_name(std::size_t i) const { return code_.is_name(i); }
 
   [[noreturn]] void fail(std::size_t i, std::string const& message) const {
-    throw RewriteError(std::string(file_) + ":" + std::to_string(tokens_[i].line) + ": " + message);
+    throw RewriteError(std::string(file_) + ":" + std::to_string(code_[i].line) + ": " + message);
   }
 
   /// Do three of `mark` without a gap begin at i? `operator<<<T>` is no launch.
@@ -64,7 +59,7 @@ class Rewriter {
     std::string_view const text(&mark, 1);
     if (!is(i, text) || !is(i + 1, text) || !is(i + 2, text)) return false;
     if (mark == '<' && i > 0 && is(i - 1, "operator")) return false;
-    return tokens_[i + 2].offset == tokens_[i].offset + 2;
+    return code_[i + 2].offset == code_[i].offset + 2;
   }
 
   // ---- scopes: is a declaration inside a function? -----------------------------------------
@@ -89,11 +84,11 @@ class Rewriter {
       if (is(i, "template") && is(i + 1, "<")) parameters = count_in_angles(i + 1);
     }
     if (parameters == 0) return;
-    for (std::size_t i = global + 1; i + 1 < tokens_.size() && !is(i, ";") && !is(i, "{"); ++i) {
+    for (std::size_t i = global + 1; i + 1 < code_.size() && !is(i, ";") && !is(i, "{"); ++i) {
       if (is(i, "__launch_bounds__")) {
         i = close_of(i + 1);
       } else if (is_name(i) && is(i + 1, "(")) {
-        template_kernels_[tokens_[i].text] = parameters;
+        template_kernels_[code_[i].text] = parameters;
         return;
       }
     }
@@ -103,11 +98,11 @@ class Rewriter {
   std::size_t count_in_angles(std::size_t open) const {
     std::size_t count = is(open + 1, ">") ? 0 : 1;
     int depth = 0;
-    for (std::size_t i = open; i < tokens_.size() && !is(i, ";"); ++i) {
+    for (std::size_t i = open; i < code_.size() && !is(i, ";"); ++i) {
       if (is(i, "(")) i = close_of(i);
       if (is(i, "<")) ++depth;
       if (is(i, ">") && --depth == 0) return count;
-      if (is(i, ".") && is(i + 1, ".") && depth == 1) return tokens_.size();
+      if (is(i, ".") && is(i + 1, ".") && depth == 1) return code_.size();
       if (is(i, ",") && depth == 1) ++count;
     }
     return count;
@@ -116,9 +111,9 @@ class Rewriter {
   /// Does the kernel before <<< leave template arguments to deduction?
   bool is_deduced(std::size_t open) const {
     bool const has_angles = is(open - 1, ">");
-    std::size_t const angle = has_angles ? open_of(open - 1, "<", ">", open) : open;
+    std::size_t const angle = has_angles ? opening_of(open - 1, open) : open;
     std::size_t const given = has_angles ? count_in_angles(angle) : 0;
-    auto const found = template_kernels_.find(tokens_[angle - 1].text);
+    auto const found = template_kernels_.find(code_[angle - 1].text);
     return found != template_kernels_.end() && given < found->second;
   }
 
@@ -171,7 +166,7 @@ class Rewriter {
   /// What stands there, without namespaces and blanks; without what a string could not hold.
   std::string name_before(std::size_t open) const {
     std::string name;
-    for (std::size_t i = unit_before(open, open); i < open; ++i) name += tokens_[i].text;
+    for (std::size_t i = unit_before(open, open); i < open; ++i) name += code_[i].text;
     std::erase_if(name, [](char c) { return c == '"' || c == '\\' || c == '\n'; });
     return name;
   }
@@ -179,12 +174,12 @@ class Rewriter {
   /// A name, with template arguments or brackets after it, or something in parentheses.
   std::size_t unit_before(std::size_t end, std::size_t open) const {
     std::size_t i = end;
-    while (i > 0 && is(i - 1, "]")) i = open_of(i - 1, "[", "]", open);
+    while (i > 0 && is(i - 1, "]")) i = opening_of(i - 1, open);
     if (i > 0 && is(i - 1, ")")) {
-      i = open_of(i - 1, "(", ")", open);
+      i = opening_of(i - 1, open);
       return i > 0 && is_name(i - 1) && !is_keyword(i - 1) ? i - 1 : i;
     }
-    if (i > 0 && is(i - 1, ">")) i = open_of(i - 1, "<", ">", open);
+    if (i > 0 && is(i - 1, ">")) i = opening_of(i - 1, open);
     if (i == 0 || !is_name(i - 1)) fail(open, "<<< without the name of a kernel before it");
     return i - 1;
   }
@@ -192,20 +187,15 @@ class Rewriter {
     return is(i, "if") || is(i, "while") || is(i, "for") || is(i, "return") || is(i, "switch");
   }
 
-  /// Backwards from a closing mark to its opening one.
-  std::size_t open_of(std::size_t close, std::string_view opening, std::string_view closing,
-                      std::size_t launch) const {
-    int depth = 0;
-    for (std::size_t i = close + 1; i-- > 0 && !is(i, ";");) {
-      if (is(i, closing)) ++depth;
-      if (is(i, opening) && --depth == 0) return i;
-      if (closing == ">" && is(i, ")")) i = open_of(i, "(", ")", launch);
-    }
-    fail(launch, "the kernel before <<< has unbalanced " + std::string(closing));
+  /// From a closing mark to its opening one.
+  std::size_t opening_of(std::size_t close, std::size_t launch) const {
+    std::size_t const opening = is(close, ">") ? code_.opening_angle(close) : code_.partner(close);
+    if (opening < close) return opening;
+    fail(launch, "the kernel before <<< has unbalanced " + std::string(code_[close].text));
   }
 
   std::size_t closing_chevron(std::size_t open) const {
-    for (std::size_t i = open + 3; i < tokens_.size() && !is(i, ";"); ++i) {
+    for (std::size_t i = open + 3; i < code_.size() && !is(i, ";"); ++i) {
       if (is(i, "(") || is(i, "[") || is(i, "{")) {
         i = close_of(i);
       } else if (is_chevron(i, '>') && is(i + 3, "(")) {
@@ -215,14 +205,10 @@ class Rewriter {
     fail(open, "<<< without >>>( after it");
   }
 
-  /// Forwards from an opening bracket of any kind to its closing one.
+  /// From an opening bracket of any kind to its closing one.
   std::size_t close_of(std::size_t open) const {
-    int depth = 0;
-    for (std::size_t i = open; i < tokens_.size(); ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
-      if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i;
-    }
-    fail(open, "this bracket is never closed");
+    if (code_.partner(open) == open) fail(open, "this bracket is never closed");
+    return code_.partner(open);
   }
 
   // ---- calls whose result nobody takes -------------------------------------------------------
@@ -230,8 +216,8 @@ class Rewriter {
   /// the program's own may stand in such a call's place, and be no expression.
   bool drops_result(std::size_t i) const {
     if (is(i, "cudaGetLastError") || is(i, "cudaPeekAtLastError")) return false;  // takes an error
-    bool const calls = is_name(i) && is(i + 1, "(") && clone_declares(tokens_[i].text) &&
-                       !macros_.contains(tokens_[i].text);
+    bool const calls = is_name(i) && is(i + 1, "(") && clone_declares(code_[i].text) &&
+                       !macros_.contains(code_[i].text);
     return calls && begins_statement(start_of_call(i)) && is(close_of(i + 1) + 1, ";");
   }
   std::size_t start_of_call(std::size_t name) const {
@@ -241,17 +227,12 @@ class Rewriter {
     if (i == 0) return false;
     if (is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "else")) return true;
     if (!is(i - 1, ")")) return is(i - 1, "do");
-    int depth = 0;
-    for (std::size_t open = i; open-- > 0;) {
-      if (is(open, ")")) ++depth;
-      if (is(open, "(") && --depth == 0)
-        return open > 0 && (is_keyword(open - 1) || is(open - 1, "constexpr"));
-    }
-    return false;
+    std::size_t const open = code_.partner(i - 1);
+    return open > 0 && open < i - 1 && (is_keyword(open - 1) || is(open - 1, "constexpr"));
   }
   void mark_dropped(std::size_t name) {
     insert(start_of_call(name),
-           "::adamant_sim_discard(\"" + std::string(tokens_[name].text) + "\", ");
+           "::adamant_sim_discard(\"" + std::string(code_[name].text) + "\", ");
     insert(close_of(name + 1) + 1, ")");
   }
 
@@ -259,7 +240,7 @@ class Rewriter {
   void rewrite_shared(std::size_t first) {
     std::size_t last = first;
     bool shared = false;
-    while (last < tokens_.size() && !is(last, ";") && !is(last, "{") && !is(last, "(")) {
+    while (last < code_.size() && !is(last, ";") && !is(last, "{") && !is(last, "(")) {
       shared = shared || is(last, "__shared__");
       last = is_alignment(last) ? close_of(last + 1) + 1 : last + 1;
     }
@@ -269,9 +250,9 @@ class Rewriter {
                                is_name(last - 3) && !is(last - 4, "]");
     if (!one_dimension) fail(first, "dynamic shared memory reads: extern __shared__ T name[];");
     std::string const type = shared_type(first, last - 3);
-    std::string text = type + "* const " + std::string(tokens_[last - 3].text) + " = static_cast<" +
+    std::string text = type + "* const " + std::string(code_[last - 3].text) + " = static_cast<" +
                        type + "*>(::adamant_sim_dynamic_shared());";
-    text.append(static_cast<std::size_t>(tokens_[last].line - tokens_[first].line), '\n');
+    text.append(static_cast<std::size_t>(code_[last].line - code_[first].line), '\n');
     replace(first, last, text);
   }
   bool is_alignment(std::size_t i) const {
@@ -284,7 +265,7 @@ class Rewriter {
         i = close_of(i + 1);
       } else if (!is(i, "extern") && !is(i, "__shared__")) {
         if (!type.empty()) type += ' ';
-        type += tokens_[i].text;
+        type += code_[i].text;
       }
     }
     return type;
@@ -302,7 +283,7 @@ class Rewriter {
     while (first > 0 && !is(first - 1, ";") && !is(first - 1, "{") && !is(first - 1, "}")) --first;
     bool changes = !is(specifier, "__constant__");
     std::size_t i = first;
-    for (; i < tokens_.size() && !is(i, ";") && !is(i, "{") && !is(i, "="); ++i) {
+    for (; i < code_.size() && !is(i, ";") && !is(i, "{") && !is(i, "="); ++i) {
       if (is(i, "operator") || is(i, "using") || is(i, "friend")) return;
       if (is(i, "const") || is(i, "constexpr")) changes = false;
       if (is(i, "[") && is(i + 1, "[")) {
@@ -312,7 +293,7 @@ class Rewriter {
       } else if (takes_parentheses(i)) {
         i = close_of(i + 1);
       } else if (is(i, "<")) {
-        i = end_of_angles(i);
+        i = code_.after_angles(i) - 1;
       } else if (is(i, "(")) {
         return;  // a function
       }
@@ -320,7 +301,7 @@ class Rewriter {
     bool const initialised = is(i, "=") || is(i, "{") || has_initialiser(i);
     if (!changes && initialised) return;
     fail(specifier,
-         "a variable in device memory (" + std::string(tokens_[specifier].text) +
+         "a variable in device memory (" + std::string(code_[specifier].text) +
              ") is not modelled, because all ranks and runs would share it; allocate it "
              "with cudaMalloc and pass its address (sim/README.md lists what is modelled)");
   }
@@ -328,15 +309,6 @@ class Rewriter {
     bool const known = is(i, "__align__") || is(i, "alignas") || is(i, "__attribute__") ||
                        is(i, "decltype") || is(i, "__launch_bounds__") || is(i, "requires");
     return known && is(i + 1, "(");
-  }
-  std::size_t end_of_angles(std::size_t open) const {
-    int depth = 0;
-    for (std::size_t i = open; i < tokens_.size() && !is(i, ";"); ++i) {
-      if (is(i, "(")) i = close_of(i);
-      if (is(i, "<")) ++depth;
-      if (is(i, ">") && --depth == 0) return i;
-    }
-    return open;
   }
   bool has_initialiser(std::size_t bracket) const {
     std::size_t i = bracket;
@@ -346,10 +318,10 @@ class Rewriter {
 
   // ---- edits -------------------------------------------------------------------------------
   void insert(std::size_t before, std::string text) {
-    edits_.push_back({tokens_[before].offset, tokens_[before].offset, std::move(text)});
+    edits_.push_back({code_[before].offset, code_[before].offset, std::move(text)});
   }
   void replace(std::size_t first, std::size_t last, std::string text) {
-    edits_.push_back({tokens_[first].offset, end_of(last), std::move(text)});
+    edits_.push_back({code_[first].offset, code_[last].end(), std::move(text)});
   }
   std::string apply() {
     std::ranges::stable_sort(edits_, {}, &Edit::begin);
@@ -371,8 +343,8 @@ class Rewriter {
 
   std::string_view source_;
   std::string_view file_;
-  std::vector<Token> tokens_;  // without blanks, comments and directives
-  std::vector<bool> scopes_;   // one an open brace: is it inside a function?
+  Code code_;
+  std::vector<bool> scopes_;                                  // one an open brace: in a function?
   std::map<std::string_view, std::size_t> template_kernels_;  // number of parameters
   std::set<std::string_view> macros_;                         // that the source defines
   std::vector<Edit> edits_;

@@ -136,7 +136,9 @@ class Cutter {
   }
 
   TokenKind skip_mark() {
-    static constexpr std::array<std::string_view, 4> pairs = {"->", "::", "<=", ">="};
+    static constexpr auto pairs =
+        std::to_array<std::string_view>({"->", "::", "<=", ">=", "==", "!=", "&&", "||",  //
+                                         "+=", "-=", "*=", "/=", "|=", "&=", "++", "--"});
     bool const two = std::ranges::any_of(pairs, [&](auto pair) { return looking_at(pair); });
     at_ += two ? 2 : 1;
     return TokenKind::mark;

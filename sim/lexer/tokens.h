@@ -16,7 +16,7 @@ enum class TokenKind {
   directive,  // from # to the end of its line, continued lines included
   literal,    // strings, raw strings, characters, numbers
   name,       // identifiers and keywords
-  mark,       // punctuation; < and > always alone, but -> :: <= >= together
+  mark,       // punctuation: an operator of two is one, but << and >> are two, as brackets are
 };
 
 struct Token {
@@ -24,6 +24,8 @@ struct Token {
   std::string_view text;
   std::size_t offset = 0;  // of the first byte
   int line = 1;            // of the first byte
+
+  std::size_t end() const { return offset + text.size(); }
 };
 
 /// Errors: none. A literal or comment that does not end runs to the end of its line or of the text:

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "scenarios/bugs/mutants/code.h"
+#include "scenarios/bugs/mutants/body.h"
 #include "scenarios/bugs/mutants/operators.h"
 #include "scenarios/bugs/weaver/lines.h"
 
@@ -87,7 +87,7 @@ std::vector<Mutant> mutants_of(Target const& target) {
   std::string const file = as_word(std::filesystem::path(target.path).filename().string());
   for (std::size_t f = 0; f < target.functions.size(); ++f) {
     Function const& function = target.functions[f];
-    Code const code(target.text, function);
+    Body const code(target.text, function);
     for (Operator const& made_by : operators()) {
       Replacements found;
       made_by.find(code, found);

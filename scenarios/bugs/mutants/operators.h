@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/bugs/mutants/code.h"
+#include "scenarios/bugs/mutants/body.h"
 
 namespace adamant::bugs {
 
@@ -24,7 +24,7 @@ using Replacements = std::vector<Replacement>;
 struct Operator {
   std::string_view name;
   std::string_view mistake;  // for people
-  void (*find)(Code const& code, Replacements& found);
+  void (*find)(Body const& code, Replacements& found);
 };
 
 /// All of them.

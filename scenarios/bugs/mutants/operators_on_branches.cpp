@@ -6,7 +6,7 @@ namespace adamant::bugs {
 namespace {
 
 /// Calls f with the first and the last token of each condition of an if that declares nothing.
-void for_each_condition(Code const& code, auto const& f) {
+void for_each_condition(Body const& code, auto const& f) {
   for (std::size_t i = 0; i + 1 < code.size(); ++i) {
     if (!code.is(i, "if") || !code.is(i + 1, "(")) continue;
     std::size_t const close = code.partner(i + 1);
@@ -17,28 +17,28 @@ void for_each_condition(Code const& code, auto const& f) {
   }
 }
 
-void never(Code const& code, Replacements& found) {
+void never(Body const& code, Replacements& found) {
   for_each_condition(code, [&](std::size_t first, std::size_t last) {
     found.push_back({first, last, "false && (" + code.text(first, last) + ")"});
   });
 }
 
-void always(Code const& code, Replacements& found) {
+void always(Body const& code, Replacements& found) {
   for_each_condition(code, [&](std::size_t first, std::size_t last) {
     found.push_back({first, last, "true || (" + code.text(first, last) + ")"});
   });
 }
 
-void skip_loop(Code const& code, Replacements& found) {
+void skip_loop(Body const& code, Replacements& found) {
   for (std::size_t i = 0; i < code.size(); ++i)
     if (code.is(i, "for") || code.is(i, "while"))
       found.push_back({i, i, "if (false) " + code.text(i, i)});
 }
 
 /// c ? a : b becomes c ? b : a.
-void swap_choice(Code const& code, Replacements& found) {
+void swap_choice(Body const& code, Replacements& found) {
   for (std::size_t i = 0; i + 3 < code.size(); ++i) {
-    if (!code.is(i, "?") || code[i].is_muted) continue;
+    if (!code.is(i, "?") || code.is_muted(i)) continue;
     std::size_t const first_end = code.end_of_operand(i + 1, 0);
     if (!code.is(first_end + 1, ":")) continue;
     std::size_t const second = first_end + 2;
@@ -48,19 +48,19 @@ void swap_choice(Code const& code, Replacements& found) {
   }
 }
 
-void other_jump(Code const& code, Replacements& found) {
+void other_jump(Body const& code, Replacements& found) {
   for (std::size_t i = 0; i < code.size(); ++i)
     if (code.is(i, "continue") && code.is(i + 1, ";")) found.push_back({i, i, "break"});
 }
 
-void skip_every_other(Code const& code, Replacements& found) {
+void skip_every_other(Body const& code, Replacements& found) {
   for (std::size_t i = 1; i + 1 < code.size(); ++i)
     if (code.is(i, "++") && code.is(i - 1, ";") && code.is_name(i + 1) && code.is(i + 2, ")"))
       found.push_back({i, i + 1, code.text(i + 1, i + 1) + " += 2"});
 }
 
 /// Begins and ends a round later: i = 1, or the last one twice as far.
-void skip_first_round(Code const& code, Replacements& found) {
+void skip_first_round(Body const& code, Replacements& found) {
   for (std::size_t i = 0; i + 4 < code.size(); ++i) {
     if (!code.is(i, "for") || !code.is(i + 1, "(")) continue;
     for (std::size_t k = i + 2; k < code.partner(i + 1) && !code.is(k, ";"); ++k)

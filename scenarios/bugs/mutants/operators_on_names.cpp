@@ -12,16 +12,16 @@ using Pair = std::pair<std::string_view, std::string_view>;
 
 /// Replaces each name that a pair begins with by what it ends with, where `fits` says so.
 template <std::size_t n>
-void replace(Code const& code, Replacements& found, Pair const (&pairs)[n], auto const& fits) {
+void replace(Body const& code, Replacements& found, Pair const (&pairs)[n], auto const& fits) {
   for (std::size_t i = 1; i + 1 < code.size(); ++i) {
     bool const is_label = i > 2 && code.is(i - 3, "case");
-    if (!code.is_name(i) || code[i].is_muted || is_label || !fits(i)) continue;
+    if (!code.is_name(i) || code.is_muted(i) || is_label || !fits(i)) continue;
     for (auto const& [from, to] : pairs)
       if (code[i].text == from && code.knows(to)) found.push_back({i, i, std::string(to)});
   }
 }
 
-void other_stream(Code const& code, Replacements& found) {
+void other_stream(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"compute", "comm"},
            {"comm", "compute"},
@@ -33,7 +33,7 @@ void other_stream(Code const& code, Replacements& found) {
           [&](std::size_t i) { return !code.is(i - 1, "."); });
 }
 
-void other_event(Code const& code, Replacements& found) {
+void other_event(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"gathered", "computed"},
            {"computed", "gathered"},
@@ -47,7 +47,7 @@ void other_event(Code const& code, Replacements& found) {
           [&](std::size_t i) { return code.is(i + 1, ".") || code.is(i + 1, ","); });
 }
 
-void other_tensor(Code const& code, Replacements& found) {
+void other_tensor(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"exp_avg", "exp_avg_sq"},
            {"exp_avg_sq", "exp_avg"},
@@ -58,7 +58,7 @@ void other_tensor(Code const& code, Replacements& found) {
           [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "TensorKind"); });
 }
 
-void other_purpose(Code const& code, Replacements& found) {
+void other_purpose(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"parameters", "gradients"},
            {"gradients", "parameters"},
@@ -74,7 +74,7 @@ void other_purpose(Code const& code, Replacements& found) {
           [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "Purpose"); });
 }
 
-void other_field(Code const& code, Replacements& found) {
+void other_field(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"exp_avg", "exp_avg_sq"},
            {"exp_avg_sq", "exp_avg"},
@@ -108,12 +108,12 @@ void other_field(Code const& code, Replacements& found) {
           });
 }
 
-void other_format(Code const& code, Replacements& found) {
+void other_format(Body const& code, Replacements& found) {
   replace(code, found, {Pair{"fp32", "bf16"}, {"bf16", "fp16"}, {"fp16", "bf16"}},
           [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "NumberFormat"); });
 }
 
-void other_direction(Code const& code, Replacements& found) {
+void other_direction(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost"},
            {"cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"},
@@ -122,7 +122,7 @@ void other_direction(Code const& code, Replacements& found) {
           [](std::size_t) { return true; });
 }
 
-void other_collective(Code const& code, Replacements& found) {
+void other_collective(Body const& code, Replacements& found) {
   replace(code, found,
           {Pair{"all_reduce_sum", "all_reduce_max"},
            {"all_reduce", "all_gather"},
@@ -136,12 +136,12 @@ void other_collective(Code const& code, Replacements& found) {
           [](std::size_t) { return true; });
 }
 
-void last_for_first(Code const& code, Replacements& found) {
+void last_for_first(Body const& code, Replacements& found) {
   replace(code, found, {Pair{"front", "back"}, {"back", "front"}, {"first", "last"}},
           [&](std::size_t i) { return code.is(i - 1, ".") && code.is(i + 1, "("); });
 }
 
-void min_max(Code const& code, Replacements& found) {
+void min_max(Body const& code, Replacements& found) {
   replace(code, found, {Pair{"min", "max"}, {"max", "min"}},
           [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "std"); });
 }

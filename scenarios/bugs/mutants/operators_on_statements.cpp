@@ -29,7 +29,7 @@ bool contains(auto const& all, std::string_view text) {
   return std::ranges::find(all, text) != all.end();
 }
 
-bool is_drop_of_nothing(Code const& code, Statement const& statement) {
+bool is_drop_of_nothing(Body const& code, Statement const& statement) {
   return statement.callee.empty() || statement.callee.ends_with("_ASSERT") ||
          code.is(statement.first, "static_cast");
 }
@@ -38,25 +38,25 @@ void drop(Statement const& statement, Replacements& found) {
   found.push_back({statement.first, statement.last, ";"});
 }
 
-void drop_if(Code const& code, Replacements& found, auto const& names) {
+void drop_if(Body const& code, Replacements& found, auto const& names) {
   for (Statement const& statement : code.statements())
     if (!statement.callee.empty() && contains(names, statement.callee)) drop(statement, found);
 }
 
-void drop_wait(Code const& code, Replacements& found) {
+void drop_wait(Body const& code, Replacements& found) {
   drop_if(code, found, waits);
 }
-void drop_record(Code const& code, Replacements& found) {
+void drop_record(Body const& code, Replacements& found) {
   drop_if(code, found, records);
 }
-void drop_release(Code const& code, Replacements& found) {
+void drop_release(Body const& code, Replacements& found) {
   drop_if(code, found, releases);
 }
-void drop_disk(Code const& code, Replacements& found) {
+void drop_disk(Body const& code, Replacements& found) {
   drop_if(code, found, disk);
 }
 
-void drop_refusal(Code const& code, Replacements& found) {
+void drop_refusal(Body const& code, Replacements& found) {
   for (Statement const& statement : code.statements())
     if (statement.callee.starts_with("refuse") || statement.callee.starts_with("expect") ||
         statement.callee.starts_with("verify") || statement.callee == "check")
@@ -69,7 +69,7 @@ void drop_refusal(Code const& code, Replacements& found) {
   }
 }
 
-void drop_call(Code const& code, Replacements& found) {
+void drop_call(Body const& code, Replacements& found) {
   for (Statement const& statement : code.statements()) {
     std::string_view const callee = statement.callee;
     bool const has_own = contains(waits, callee) || contains(records, callee) ||
@@ -80,17 +80,17 @@ void drop_call(Code const& code, Replacements& found) {
   }
 }
 
-void drop_assignment(Code const& code, Replacements& found) {
+void drop_assignment(Body const& code, Replacements& found) {
   for (Statement const& statement : code.statements())
     if (statement.is_assignment) drop(statement, found);
 }
 
-void skip_body(Code const& code, Replacements& found) {
+void skip_body(Body const& code, Replacements& found) {
   if (code.is_void() && code.size() > 3) found.push_back({0, 0, "return; " + code.text(0, 0)});
 }
 
 /// Calls f with each two statements that follow each other in one block and declare nothing.
-void for_each_two(Code const& code, auto const& f) {
+void for_each_two(Body const& code, auto const& f) {
   auto const& all = code.statements();
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
@@ -101,35 +101,35 @@ void for_each_two(Code const& code, auto const& f) {
   }
 }
 
-void swap(Code const& code, Statement const& a, Statement const& b, Replacements& found) {
+void swap(Body const& code, Statement const& a, Statement const& b, Replacements& found) {
   found.push_back({a.first, b.last, code.text(b.first, b.last) + " " + code.text(a.first, a.last)});
 }
 
-void release_earlier(Code const& code, Replacements& found) {
+void release_earlier(Body const& code, Replacements& found) {
   for_each_two(code, [&](Statement const& a, Statement const& b) {
     if (contains(releases, b.callee)) swap(code, a, b, found);
   });
 }
 
-void record_earlier(Code const& code, Replacements& found) {
+void record_earlier(Body const& code, Replacements& found) {
   for_each_two(code, [&](Statement const& a, Statement const& b) {
     if (contains(records, b.callee)) swap(code, a, b, found);
   });
 }
 
-void wait_later(Code const& code, Replacements& found) {
+void wait_later(Body const& code, Replacements& found) {
   for_each_two(code, [&](Statement const& a, Statement const& b) {
     if (contains(waits, a.callee)) swap(code, a, b, found);
   });
 }
 
-void disk_order(Code const& code, Replacements& found) {
+void disk_order(Body const& code, Replacements& found) {
   for_each_two(code, [&](Statement const& a, Statement const& b) {
     if (contains(disk, a.callee) && contains(disk, b.callee)) swap(code, a, b, found);
   });
 }
 
-void swap_statements(Code const& code, Replacements& found) {
+void swap_statements(Body const& code, Replacements& found) {
   for_each_two(code, [&](Statement const& a, Statement const& b) {
     bool const has_own = contains(releases, b.callee) || contains(records, b.callee) ||
                          contains(waits, a.callee) || contains(disk, a.callee);

@@ -22,8 +22,8 @@ bool contains(auto const& all, std::string_view text) {
 }
 
 /// Is the chain that ends at i read there, as an argument or an operand?
-bool is_read(Code const& code, std::size_t i) {
-  if (code[i].is_muted || i + 1 >= code.size()) return false;
+bool is_read(Body const& code, std::size_t i) {
+  if (code.is_muted(i) || i + 1 >= code.size()) return false;
   std::size_t const first = code.start_of_chain(i);
   if (first == 0) return false;
   bool const before = code.is(first - 1, "(") || code.is(first - 1, ",") ||
@@ -38,7 +38,7 @@ bool is_read(Code const& code, std::size_t i) {
 constexpr std::array sizes = {"bytes"sv, "rows"sv, "count"sv, "numel"sv, "size"sv};
 constexpr std::array places = {"begin"sv, "end"sv, "first"sv, "last"sv, "offset"sv, "at"sv};
 
-void add_to_each(Code const& code, Replacements& found, auto const& words, std::string_view what) {
+void add_to_each(Body const& code, Replacements& found, auto const& words, std::string_view what) {
   for (std::size_t i = 1; i < code.size(); ++i) {
     bool const is_size_of =
         code.is(i, ")") && code.is(i - 1, "(") && code.is_name(i - 2) && code[i - 2].text == "size";
@@ -49,26 +49,26 @@ void add_to_each(Code const& code, Replacements& found, auto const& words, std::
   }
 }
 
-void size_plus_one(Code const& code, Replacements& found) {
+void size_plus_one(Body const& code, Replacements& found) {
   add_to_each(code, found, sizes, " + 1");
 }
-void size_minus_one(Code const& code, Replacements& found) {
+void size_minus_one(Body const& code, Replacements& found) {
   add_to_each(code, found, sizes, " - 1");
 }
-void place_plus_one(Code const& code, Replacements& found) {
+void place_plus_one(Body const& code, Replacements& found) {
   add_to_each(code, found, places, " + 1");
 }
-void place_minus_one(Code const& code, Replacements& found) {
+void place_minus_one(Body const& code, Replacements& found) {
   add_to_each(code, found, places, " - 1");
 }
 
-bool is_number(Code const& code, std::size_t i) {
-  return code[i].is_literal && std::isdigit(static_cast<unsigned char>(code[i].text.front())) != 0;
+bool is_number(Body const& code, std::size_t i) {
+  return code.is_literal(i) && std::isdigit(static_cast<unsigned char>(code[i].text.front())) != 0;
 }
 
-void other_number(Code const& code, Replacements& found) {
+void other_number(Body const& code, Replacements& found) {
   for (std::size_t i = 1; i + 1 < code.size(); ++i) {
-    if (!is_number(code, i) || code[i].is_muted || code.is(i - 1, "<")) continue;
+    if (!is_number(code, i) || code.is_muted(i) || code.is(i - 1, "<")) continue;
     std::string_view const text = code[i].text;
     if (text == "0") found.push_back({i, i, "1"});
     if (text == "1") found.push_back({i, i, "0"});
@@ -79,15 +79,15 @@ void other_number(Code const& code, Replacements& found) {
   }
 }
 
-void other_bool(Code const& code, Replacements& found) {
+void other_bool(Body const& code, Replacements& found) {
   for (std::size_t i = 1; i < code.size(); ++i) {
-    if (code[i].is_muted) continue;
+    if (code.is_muted(i)) continue;
     if (code.is(i, "true")) found.push_back({i, i, "false"});
     if (code.is(i, "false")) found.push_back({i, i, "true"});
   }
 }
 
-void nothing_returned(Code const& code, Replacements& found) {
+void nothing_returned(Body const& code, Replacements& found) {
   for (std::size_t i = 0; i + 2 < code.size(); ++i) {
     if (!code.is(i, "return") || code.is(i + 1, ";") || code.is(i + 1, "{")) continue;
     if (code.is_void()) continue;
@@ -97,31 +97,31 @@ void nothing_returned(Code const& code, Replacements& found) {
 }
 
 /// Calls f with the first and last token of each `where.rank` that is read.
-void for_each_rank(Code const& code, auto const& f) {
+void for_each_rank(Body const& code, auto const& f) {
   for (std::size_t i = 2; i < code.size(); ++i)
     if (code.is(i, "rank") && code.is(i - 1, ".") && is_read(code, i)) f(code.start_of_chain(i), i);
 }
 
-void next_rank(Code const& code, Replacements& found) {
+void next_rank(Body const& code, Replacements& found) {
   for_each_rank(code, [&](std::size_t first, std::size_t last) {
     found.push_back({first, last, "(" + code.text(first, last) + " + 1)"});
   });
 }
 
-void first_rank(Code const& code, Replacements& found) {
+void first_rank(Body const& code, Replacements& found) {
   for_each_rank(code, [&](std::size_t first, std::size_t last) {
     found.push_back({first, last, "(" + code.text(first, last) + " * 0)"});
   });
 }
 
-void last_rank(Code const& code, Replacements& found) {
+void last_rank(Body const& code, Replacements& found) {
   for_each_rank(code, [&](std::size_t first, std::size_t last) {
     if (code.is(last - 2, "where") || code.is(last - 2, "where_"))
       found.push_back({first, last, "(" + code.text(first, last - 1) + "world_size - 1)"});
   });
 }
 
-void pageable(Code const& code, Replacements& found) {
+void pageable(Body const& code, Replacements& found) {
   for (std::size_t i = 1; i < code.size(); ++i) {
     std::string_view const text = code[i].text;
     bool const names_it = text == "pinned" || text.starts_with("pin_");
@@ -131,7 +131,7 @@ void pageable(Code const& code, Replacements& found) {
 }
 
 /// crc32c(x) becomes that of all but the last byte.
-void checksum_range(Code const& code, Replacements& found) {
+void checksum_range(Body const& code, Replacements& found) {
   for (std::size_t i = 0; i + 3 < code.size(); ++i) {
     if (!code.is(i, "crc32c") || !code.is(i + 1, "(") || !code.is_name(i + 2)) continue;
     std::string const bytes = code.text(i + 2, i + 2);
@@ -141,14 +141,14 @@ void checksum_range(Code const& code, Replacements& found) {
 }
 
 /// Is what stands between the brackets a name, or a chain of names?
-bool is_chain(Code const& code, std::size_t first, std::size_t last) {
+bool is_chain(Body const& code, std::size_t first, std::size_t last) {
   return code.is_name(last) && code.start_of_chain(last) == first;
 }
 
 /// f(a, b) becomes f(b, a), where both are names.
-void swap_arguments(Code const& code, Replacements& found) {
+void swap_arguments(Body const& code, Replacements& found) {
   for (std::size_t i = 1; i + 4 < code.size(); ++i) {
-    if (!(code.is(i, "(") || code.is(i, ",")) || code[i].is_muted) continue;
+    if (!(code.is(i, "(") || code.is(i, ",")) || code.is_muted(i)) continue;
     if (code.is(i, "(") && !code.is_name(i - 1)) continue;
     std::size_t const a = i + 1;
     std::size_t const a_end = code.end_of_operand(a, 0);

@@ -23,7 +23,7 @@ std::vector<std::string> made_by(std::string_view name, std::string const& body,
                                  std::string const& result = "void") {
   std::string const source = result + " f(int n) { " + body + " }\n// " + other_names + "\n";
   Function const function = find_functions(source).at(0);
-  Code const code(source, function);
+  Body const code(source, function);
   std::vector<std::string> all;
   for (Operator const& one : operators()) {
     if (one.name != name) continue;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "sim/lexer/code.h"
 #include "sim/lexer/tokens.h"
 
 namespace adamant::bugs {
@@ -11,7 +12,6 @@ namespace adamant::bugs {
 namespace {
 
 using sim::Token;
-using sim::TokenKind;
 
 constexpr std::array<std::string_view, 12> no_declarators = {
     "noexcept",      "decltype",          "alignas",   "explicit", "requires", "throw",
@@ -31,26 +31,17 @@ struct Declaration {
 
 class Finder {
  public:
-  explicit Finder(std::string_view source) {
-    for (Token const& token : sim::tokenize(source))
-      if (token.kind != TokenKind::space && token.kind != TokenKind::comment &&
-          token.kind != TokenKind::directive)
-        tokens_.push_back(token);
-  }
+  explicit Finder(std::string_view source) : code_(sim::tokenize(source)) {}
 
   std::vector<Function> find() {
     begin_declaration();
-    while (at_ < tokens_.size()) step();
+    while (at_ < code_.size()) step();
     return std::move(functions_);
   }
 
  private:
-  bool is(std::size_t i, std::string_view text) const {
-    return i < tokens_.size() && tokens_[i].kind != TokenKind::literal && tokens_[i].text == text;
-  }
-  bool is_name(std::size_t i) const {
-    return i < tokens_.size() && tokens_[i].kind == TokenKind::name;
-  }
+  bool is(std::size_t i, std::string_view text) const { return code_.is(i, text); }
+  bool is_name(std::size_t i) const { return code_.is_name(i); }
 
   void begin_declaration() {
     now_ = {};
@@ -70,7 +61,7 @@ class Finder {
     } else if (is(at_, "(")) {
       read_parenthesis();
     } else if (is(at_, "[")) {
-      at_ = after_group(at_);
+      at_ = code_.after_group(at_);
     } else if (is_name(at_)) {
       read_name();
     } else {
@@ -87,7 +78,7 @@ class Finder {
       ++at_;
       begin_declaration();
     } else {
-      at_ = after_group(at_);  // an initialiser
+      at_ = code_.after_group(at_);  // an initialiser
     }
   }
 
@@ -98,14 +89,14 @@ class Finder {
   }
 
   void read_body() {
-    std::size_t const end = after_group(at_);
-    Token const& open = tokens_[at_];
-    Token const& close = tokens_[end - 1];
+    std::size_t const end = code_.after_group(at_);
+    Token const& open = code_[at_];
+    Token const& close = code_[end - 1];
     if (is(end - 1, "}"))
       functions_.push_back({.name = qualified(now_.declared),
                             .open = open.offset,
                             .close = close.offset,
-                            .first_line = tokens_[now_.begin].line,
+                            .first_line = code_[now_.begin].line,
                             .open_line = open.line,
                             .close_line = close.line});
     at_ = end;
@@ -119,42 +110,17 @@ class Finder {
     return all + name;
   }
 
-  /// Past the group that opens at i, or the end of the text.
-  std::size_t after_group(std::size_t i) const {
-    int depth = 0;
-    for (; i < tokens_.size(); ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
-      if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i + 1;
-    }
-    return i;
-  }
-
-  /// Past the > of the < at i; parentheses inside hide what they hold.
-  std::size_t after_angles(std::size_t i) const {
-    int depth = 0;
-    while (i < tokens_.size() && !is(i, ";")) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) {
-        i = after_group(i);
-        continue;
-      }
-      if (is(i, "<")) ++depth;
-      if (is(i, ">") && --depth == 0) return i + 1;
-      ++i;
-    }
-    return i;
-  }
-
   // ---- names and what follows them -------------------------------------------------------------
   void read_name() {
     if (is(at_, "template") && is(at_ + 1, "<")) {
-      at_ = after_angles(at_ + 1);
+      at_ = code_.after_angles(at_ + 1);
     } else if (is(at_, "operator")) {
       read_operator();
     } else if (is(at_, "namespace")) {
       read_namespace();
     } else if (is_class_key(at_)) {
       read_class();
-    } else if (is(at_, "extern") && at_ + 2 < tokens_.size() && is(at_ + 2, "{")) {
+    } else if (is(at_, "extern") && at_ + 2 < code_.size() && is(at_ + 2, "{")) {
       now_.opens_scope = true;  // extern "C" {
       at_ += 2;
     } else if (is(at_, "requires")) {
@@ -167,32 +133,32 @@ class Finder {
   /// A clause, in whose parentheses a condition stands, or an expression, whose braces are no body.
   void read_requires() {
     bool const is_expression =
-        at_ > 0 && (is(at_ - 1, "requires") || is(at_ - 1, "&") || is(at_ - 1, "|"));
+        at_ > 0 && (is(at_ - 1, "requires") || is(at_ - 1, "&&") || is(at_ - 1, "||"));
     now_.in_trailing_part = now_.parameters.has_value();
     if (!is(++at_, "(")) return;
-    at_ = after_group(at_);
+    at_ = code_.after_group(at_);
     if (is_expression) requirements_ = at_;
   }
 
   void read_operator() {
     std::size_t const begin = at_++;
-    if (is(at_, "(")) at_ = after_group(at_);  // operator()
-    while (at_ < tokens_.size() && !is(at_, "(") && !is(at_, ";"))
-      at_ = is(at_, "[") ? after_group(at_) : at_ + 1;
+    if (is(at_, "(")) at_ = code_.after_group(at_);  // operator()
+    while (at_ < code_.size() && !is(at_, "(") && !is(at_, ";"))
+      at_ = is(at_, "[") ? code_.after_group(at_) : at_ + 1;
     declare(begin, at_);
-    if (is(at_, "(")) at_ = after_group(at_);
+    if (is(at_, "(")) at_ = code_.after_group(at_);
   }
 
   void read_namespace() {
     now_.opens_scope = true;
     ++at_;
-    while (at_ < tokens_.size() && !is(at_, "{") && !is(at_, ";") && !is(at_, "=")) {
+    while (at_ < code_.size() && !is(at_, "{") && !is(at_, ";") && !is(at_, "=")) {
       if (is(at_, "[")) {
-        at_ = after_group(at_);
+        at_ = code_.after_group(at_);
       } else if (is(at_, "inline")) {
         ++at_;
       } else {
-        now_.type += tokens_[at_++].text;
+        now_.type += code_[at_++].text;
       }
     }
   }
@@ -206,13 +172,13 @@ class Finder {
     now_.opens_scope = true;
     ++at_;
     while (is(at_, "[") || is(at_, "(") || (is_name(at_) && is(at_ + 1, "(")))
-      at_ = is_name(at_) ? at_ + 1 : after_group(at_);  // attributes, alignas(16)
+      at_ = is_name(at_) ? at_ + 1 : code_.after_group(at_);  // attributes, alignas(16)
     while (is_name(at_) || is(at_, "::")) {
       if (is_name(at_) && is(at_ + 1, "(")) return;
       if (is_name(at_) && is_name(at_ - 1) && !is_class_key(at_ - 1))
         return;  // final, a declarator
-      now_.type += tokens_[at_++].text;
-      if (is(at_, "<")) at_ = after_angles(at_);
+      now_.type += code_[at_++].text;
+      if (is(at_, "<")) at_ = code_.after_angles(at_);
     }
   }
   bool is_class_key(std::size_t i) const {
@@ -223,9 +189,9 @@ class Finder {
     bool const declares =
         at_ > now_.begin && is_name(at_ - 1) && !now_.in_trailing_part && !now_.in_member_list &&
         !now_.is_initialised &&
-        std::ranges::find(no_declarators, tokens_[at_ - 1].text) == no_declarators.end();
+        std::ranges::find(no_declarators, code_[at_ - 1].text) == no_declarators.end();
     if (declares) declare(at_ - 1, at_);
-    at_ = after_group(at_);
+    at_ = code_.after_group(at_);
   }
 
   /// Where the qualified name begins that ends with the name at i: Outer<T>::~Inner.
@@ -233,18 +199,9 @@ class Finder {
     if (i > now_.begin && is(i - 1, "~")) --i;
     while (i > now_.begin + 1 && is(i - 1, "::")) {
       std::size_t before = i - 2;
-      if (is(before, ">")) before = before_angles(before);
+      if (is(before, ">")) before = code_.opening_angle(before) - 1;
       if (!is_name(before)) break;
       i = before;
-    }
-    return i;
-  }
-
-  /// The token before the < of the > at i.
-  std::size_t before_angles(std::size_t i) const {
-    for (int depth = 0; i > now_.begin; --i) {
-      if (is(i, ">")) ++depth;
-      if (is(i, "<") && --depth == 0) return i - 1;
     }
     return i;
   }
@@ -256,7 +213,7 @@ class Finder {
     now_.declared.clear();
     for (std::size_t i = start_of_name(begin); i < end; ++i) {
       bool const apart = is_name(i) && i > begin && is_name(i - 1);  // operator bool
-      now_.declared.append(apart ? " " : "").append(tokens_[i].text);
+      now_.declared.append(apart ? " " : "").append(code_[i].text);
     }
   }
 
@@ -266,7 +223,7 @@ class Finder {
     if (is(at_, "->")) now_.in_trailing_part = true;
     if (is(at_, ":")) read_colon();
     bool const angles = is(at_, "<") && !now_.is_initialised;
-    at_ = angles ? after_angles(at_) : at_ + 1;
+    at_ = angles ? code_.after_angles(at_) : at_ + 1;
   }
 
   void read_colon() {
@@ -279,7 +236,7 @@ class Finder {
     }
   }
 
-  std::vector<Token> tokens_;
+  sim::Code code_;
   std::size_t at_ = 0;
   std::size_t requirements_ = 0;  // the { of the last requires (...) { ... }
   Declaration now_;

@@ -1,4 +1,4 @@
-#include "scenarios/bugs/mutants/code.h"
+#include "scenarios/bugs/mutants/body.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,6 @@ namespace {
 using sim::Token;
 using sim::TokenKind;
 using namespace std::string_view_literals;
-
-constexpr std::array marks_of_two = {"=="sv, "!="sv, "&&"sv, "||"sv, "+="sv, "-="sv, "*="sv,
-                                     "/="sv, "++"sv, "--"sv, "<<"sv, ">>"sv, "|="sv, "&="sv};
 
 constexpr std::array assignments = {"="sv, "+="sv, "-="sv, "*="sv, "/="sv, "|="sv, "&="sv};
 
@@ -56,36 +53,29 @@ class Branches {
   std::vector<Branch> branches_;
 };
 
-bool joins(Token const& first, Token const& second, std::string_view source) {
-  return first.kind == TokenKind::mark && second.kind == TokenKind::mark &&
-         first.text.size() == 1 && second.text.size() == 1 && first.offset + 1 == second.offset &&
-         contains(marks_of_two, source.substr(first.offset, 2));
+/// << and >>, which are two marks to the lexer.
+bool is_shift(Token const& first, Token const& second) {
+  return (first.text == "<" || first.text == ">") && first.text == second.text &&
+         first.end() == second.offset;
 }
 
 /// What a compiler for the simulator sees between the braces.
-std::vector<CodeToken> tokens_of_body(std::string_view source, Function const& function) {
-  std::vector<CodeToken> result;
+std::vector<Token> tokens_of_body(std::string_view source, Function const& function) {
+  std::vector<Token> result;
   Branches branches;
-  std::vector<Token> const tokens = sim::tokenize(source);
-  for (std::size_t i = 0; i < tokens.size() && tokens[i].offset < function.close; ++i) {
-    Token const& token = tokens[i];
+  for (Token const& token : sim::tokenize(source)) {
     if (token.kind == TokenKind::directive) branches.see(token.text);
-    bool const counts = token.kind == TokenKind::name || token.kind == TokenKind::literal ||
-                        token.kind == TokenKind::mark;
-    if (!counts || token.offset <= function.open || branches.are_dead()) continue;
-    bool const two = i + 1 < tokens.size() && joins(token, tokens[i + 1], source);
-    result.push_back({.text = two ? source.substr(token.offset, 2) : token.text,
-                      .offset = token.offset,
-                      .is_name = token.kind == TokenKind::name,
-                      .is_literal = token.kind == TokenKind::literal});
-    if (two) ++i;
+    if (token.offset <= function.open || token.offset >= function.close || branches.are_dead())
+      continue;
+    if (!result.empty() && is_shift(result.back(), token)) {
+      result.back().text = source.substr(result.back().offset, 2);
+    } else {
+      result.push_back(token);
+    }
   }
   return result;
 }
 
-bool is_open(std::string_view mark) {
-  return mark == "(" || mark == "[" || mark == "{";
-}
 bool is_close(std::string_view mark) {
   return mark == ")" || mark == "]" || mark == "}";
 }
@@ -102,107 +92,84 @@ int strength_of(std::string_view mark) {
   return 0;
 }
 
-Code::Code(std::string_view source, Function const& function)
-    : source_(source), tokens_(tokens_of_body(source, function)) {
+Body::Body(std::string_view source, Function const& function)
+    : source_(source), code_(tokens_of_body(source, function)), muted_(code_.size()) {
   std::size_t const name =
       source.rfind(function.name.substr(function.name.rfind(':') + 1) + "(", function.open);
   std::size_t const line = name == std::string_view::npos ? 0 : source.rfind('\n', name) + 1;
   is_void_ =
       name != std::string_view::npos &&
       (" " + std::string(source.substr(line, name - line))).find(" void ") != std::string::npos;
-  pair();
   mute();
   find_statements();
 }
 
-bool Code::is(std::size_t i, std::string_view text) const {
-  return i < size() && !tokens_[i].is_literal && tokens_[i].text == text;
-}
-
-void Code::pair() {
-  partners_.resize(size());
-  parents_.resize(size());
-  std::vector<std::size_t> open;
-  for (std::size_t i = 0; i < size(); ++i) {
-    partners_[i] = i;
-    bool const is_mark = !tokens_[i].is_name && !tokens_[i].is_literal;
-    if (is_mark && is_close(tokens_[i].text) && !open.empty()) {
-      partners_[i] = open.back();
-      partners_[open.back()] = i;
-      open.pop_back();
-    }
-    parents_[i] = open.empty() ? i : open.back();
-    if (is_mark && is_open(tokens_[i].text)) open.push_back(i);
-  }
-}
-
 // Assertions, and the words of errors: from what is thrown, or handed to refuse...(), to its end.
-void Code::mute() {
+void Body::mute() {
   for (std::size_t i = 0; i + 1 < size(); ++i) {
-    std::string_view const text = tokens_[i].text;
+    std::string_view const text = code_[i].text;
     bool const formats = text == "format" && i > 1 && is(i - 2, "fmt");
     bool const speaks = text.ends_with("_ASSERT") || text == "static_assert" || text == "concat" ||
                         text.starts_with("refuse") || formats;
     if (speaks && is(i + 1, "("))
-      for (std::size_t k = i + 1; k <= partners_[i + 1]; ++k) tokens_[k].is_muted = true;
+      for (std::size_t k = i + 1; k <= partner(i + 1); ++k) muted_[k] = true;
     if (is(i, "throw"))
-      for (std::size_t k = i + 1; k < size() && !is(k, ";"); ++k) tokens_[k].is_muted = true;
+      for (std::size_t k = i + 1; k < size() && !is(k, ";"); ++k) muted_[k] = true;
   }
 }
 
-bool Code::is_binary(std::size_t i) const {
-  if (strength_of(tokens_[i].text) == 0 || tokens_[i].is_literal || i == 0) return false;
+bool Body::is_binary(std::size_t i) const {
+  if (strength_of(code_[i].text) == 0 || is_literal(i) || i == 0) return false;
   auto const is_blank = [&](std::size_t at) { return source_[at] == ' ' || source_[at] == '\n'; };
-  return is_blank(tokens_[i].offset - 1) && is_blank(tokens_[i].end()) && !is(i - 1, "(") &&
+  return is_blank(code_[i].offset - 1) && is_blank(code_[i].end()) && !is(i - 1, "(") &&
          !is(i - 1, ",") && !is(i - 1, "return");
 }
 
-std::size_t Code::start_of_chain(std::size_t i) const {
+std::size_t Body::start_of_chain(std::size_t i) const {
   while (true) {
-    while ((is(i, ")") || is(i, "]")) && partners_[i] > 0) i = partners_[i] - 1;
+    while ((is(i, ")") || is(i, "]")) && partner(i) > 0) i = partner(i) - 1;
     if (i < 2 || !(is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::"))) return i;
     if (!is_name(i - 2) && !is(i - 2, ")") && !is(i - 2, "]")) return i;
     i -= 2;
   }
 }
 
-std::size_t Code::end_of_operand(std::size_t i, int strength) const {
+std::size_t Body::end_of_operand(std::size_t i, int strength) const {
   for (; i < size(); ++i) {
-    if (!tokens_[i].is_literal && is_open(tokens_[i].text)) i = partners_[i];
+    if (partner(i) > i) i = partner(i);
     bool const ends = i + 1 >= size() || is(i + 1, ",") || is(i + 1, ";") || is(i + 1, "?") ||
-                      is(i + 1, ":") || is_close(tokens_[i + 1].text);
-    if (ends || (is_binary(i + 1) && strength_of(tokens_[i + 1].text) <= strength)) return i;
+                      is(i + 1, ":") || is_close(code_[i + 1].text);
+    if (ends || (is_binary(i + 1) && strength_of(code_[i + 1].text) <= strength)) return i;
   }
   return size() - 1;
 }
 
-std::string Code::text(std::size_t first, std::size_t last) const {
-  return std::string(
-      source_.substr(tokens_[first].offset, tokens_[last].end() - tokens_[first].offset));
+std::string Body::text(std::size_t first, std::size_t last) const {
+  return std::string(source_.substr(code_[first].offset, code_[last].end() - code_[first].offset));
 }
 
 // ---- statements ---------------------------------------------------------------------------------
 
-bool Code::opens_block(std::size_t i) const {
+bool Body::opens_block(std::size_t i) const {
   if (!is(i, "{")) return false;
   if (i == 0) return true;
   return is(i - 1, ")") || is(i - 1, "]") || is(i - 1, "else") || is(i - 1, "do") ||
          is(i - 1, "try") || is(i - 1, ";") || is(i - 1, ":") || is(i - 1, "mutable");
 }
 
-bool Code::starts_statement(std::size_t i) const {
-  bool const in_block = parents_[i] == i || opens_block(parents_[i]);
-  if (!in_block || !tokens_[i].is_name || contains(no_statements, tokens_[i].text)) return false;
+bool Body::starts_statement(std::size_t i) const {
+  bool const in_block = code_.parent(i) == i || opens_block(code_.parent(i));
+  if (!in_block || !is_name(i) || contains(no_statements, code_[i].text)) return false;
   if (i == 0 || is(i - 1, ";") || is(i - 1, "else") || is(i - 1, "do")) return true;
   if (opens_block(i - 1)) return true;
-  if (is(i - 1, "}")) return opens_block(partners_[i - 1]);
+  if (is(i - 1, "}")) return opens_block(partner(i - 1));
   if (is(i - 1, ":")) return i > 1 && !is(i - 2, ")");
-  if (!is(i - 1, ")") || partners_[i - 1] == 0) return false;
-  std::size_t const before = partners_[i - 1] - 1;
+  if (!is(i - 1, ")") || partner(i - 1) == 0) return false;
+  std::size_t const before = partner(i - 1) - 1;
   return is(before, "if") || is(before, "for") || is(before, "while");
 }
 
-void Code::find_statements() {
+void Body::find_statements() {
   for (std::size_t i = 0; i < size(); ++i) {
     if (!starts_statement(i)) continue;
     if (Statement const statement = statement_at(i); is(statement.last, ";"))
@@ -210,40 +177,34 @@ void Code::find_statements() {
   }
 }
 
-Statement Code::statement_at(std::size_t first) const {
+Statement Body::statement_at(std::size_t first) const {
   Statement statement{.first = first, .last = first, .callee = {}};
   std::size_t& i = statement.last;
   for (; i < size() && !is(i, ";"); ++i) {
-    if (!tokens_[i].is_literal && is_open(tokens_[i].text)) i = partners_[i];
-    if (!tokens_[i].is_literal && contains(assignments, tokens_[i].text))
-      statement.is_assignment = true;
+    if (partner(i) > i) i = partner(i);
+    if (!is_literal(i) && contains(assignments, code_[i].text)) statement.is_assignment = true;
   }
   statement.is_declaration = is_declaration(first, i);
   statement.is_alone = first > 0 && (is(first - 1, ")") || is(first - 1, "else"));
   if (statement.is_declaration) statement.is_assignment = false;
   if (i >= size() || statement.is_assignment || statement.is_declaration || !is(i - 1, ")"))
     return statement;
-  std::size_t const open = partners_[i - 1];
+  std::size_t const open = partner(i - 1);
   if (open == 0 || !is_name(open - 1)) return statement;
-  statement.callee = tokens_[open - 1].text;
+  statement.callee = code_[open - 1].text;
   if (statement.callee == "ADAMANT_TRY" && is_name(open + 1))
-    statement.callee = tokens_[open + 1].text;
+    statement.callee = code_[open + 1].text;
   return statement;
 }
 
 /// Is it a type, and then a name?
-bool Code::is_declaration(std::size_t first, std::size_t last) const {
-  if (contains(starts_of_types, tokens_[first].text)) return true;
+bool Body::is_declaration(std::size_t first, std::size_t last) const {
+  if (contains(starts_of_types, code_[first].text)) return true;
   std::size_t i = first;
   while (i + 2 < last && is(i + 1, "::")) i += 2;
   ++i;
   if (is(i, "<")) {
-    int depth = 0;
-    for (; i < last; ++i) {
-      if (is(i, "<")) ++depth;
-      if (is(i, ">") && --depth == 0) break;
-    }
-    ++i;
+    i = code_.after_angles(i);
     while (i + 1 < last && is(i, "::")) i += 2;
   }
   while (i < last && (is(i, "const") || is(i, "&") || is(i, "*"))) ++i;

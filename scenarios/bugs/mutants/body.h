@@ -13,17 +13,9 @@
 #include <vector>
 
 #include "scenarios/bugs/weaver/functions.h"
+#include "sim/lexer/code.h"
 
 namespace adamant::bugs {
-
-struct CodeToken {
-  std::string_view text;
-  std::size_t offset = 0;  // in the whole source
-  bool is_name = false;
-  bool is_literal = false;
-  bool is_muted = false;
-  std::size_t end() const { return offset + text.size(); }
-};
 
 /// `callee(...);`, or an assignment, a declaration or another expression: tokens [first, last], of
 /// which the last is the semicolon.
@@ -36,20 +28,22 @@ struct Statement {
   bool is_alone = false;  // what an if, a loop or an else holds without braces
 };
 
-class Code {
+class Body {
  public:
   /// REQUIRES: `source` outlives this; `function` is of find_functions(source).
-  Code(std::string_view source, Function const& function);
+  Body(std::string_view source, Function const& function);
 
-  std::size_t size() const { return tokens_.size(); }
-  CodeToken const& operator[](std::size_t i) const { return tokens_[i]; }
-  bool is(std::size_t i, std::string_view text) const;
-  bool is_name(std::size_t i) const { return i < size() && tokens_[i].is_name; }
+  std::size_t size() const { return code_.size(); }
+  sim::Token const& operator[](std::size_t i) const { return code_[i]; }
+  bool is(std::size_t i, std::string_view text) const { return code_.is(i, text); }
+  bool is_name(std::size_t i) const { return code_.is_name(i); }
+  bool is_literal(std::size_t i) const { return code_[i].kind == sim::TokenKind::literal; }
+  bool is_muted(std::size_t i) const { return muted_[i]; }
   /// Does the file say this word anywhere? What it never says is hardly there.
   bool knows(std::string_view word) const { return source_.find(word) != source_.npos; }
 
   /// The other one of the brackets (, [ or { at i; i where it is none.
-  std::size_t partner(std::size_t i) const { return partners_[i]; }
+  std::size_t partner(std::size_t i) const { return code_.partner(i); }
   /// Is the token at i a binary operator?
   bool is_binary(std::size_t i) const;
   /// The first token of a.b->c[d](e) that ends at i.
@@ -65,7 +59,6 @@ class Code {
 
  private:
   void mute();
-  void pair();
   bool opens_block(std::size_t i) const;
   bool starts_statement(std::size_t i) const;
   void find_statements();
@@ -73,9 +66,8 @@ class Code {
   bool is_declaration(std::size_t first, std::size_t last) const;
 
   std::string_view source_;
-  std::vector<CodeToken> tokens_;
-  std::vector<std::size_t> partners_;
-  std::vector<std::size_t> parents_;  // the innermost open bracket; itself where there is none
+  sim::Code code_;
+  std::vector<bool> muted_;
   std::vector<Statement> statements_;
   bool is_void_ = false;
 };
