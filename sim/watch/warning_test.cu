@@ -130,15 +130,15 @@ TEST_F(Warning, MemoryThatIsNeverFreed) {
   EXPECT_NE(describe(report).find("warning: memory.leak: rank 0: gradient"), std::string::npos);
 }
 
-void* leaked(std::size_t bytes) {
+void* leaked(std::size_t size) {
   void* data = nullptr;
-  cudaMalloc(&data, bytes);  // <- by a helper
+  cudaMalloc(&data, size);  // <- by a helper
   return data;
 }
 
 TEST_F(Warning, LeaksOfOneLineAreOneWhateverTheirSizes) {
   Report const report = run_once([] {
-    for (std::size_t const bytes : {64, 128, 256}) leaked(bytes);  // <- of three sizes
+    for (std::size_t const size : {64, 128, 256}) leaked(size);  // <- of three sizes
   });
   Violation const found = warning(report);
   EXPECT_EQ(found.message, "a buffer of 64 bytes, made by cudaMalloc, is never freed");
@@ -172,7 +172,7 @@ TEST_F(Warning, LeaksAreFoldedBySizeWhereNoLineIsKnown) {
   Report const report = run(
       2,
       [](int) {
-        for (std::size_t const bytes : {64, 128, 64}) leaked(bytes);
+        for (std::size_t const size : {64, 128, 64}) leaked(size);
       },
       options);
   ASSERT_EQ(report.warnings.size(), 2U) << describe(report);
