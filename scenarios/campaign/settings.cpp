@@ -12,6 +12,7 @@
 #include "scenarios/report/output_file.h"
 #include "scenarios/seam/versions.h"
 #include "scenarios/search/generate/offers.h"
+#include "scenarios/search/portion.h"
 
 namespace adamant::scenarios {
 

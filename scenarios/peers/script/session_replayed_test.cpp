@@ -339,11 +339,11 @@ TEST(SessionOfAFailure, IsNoneOfAnother) {
   if (!python_runs("import sys; assert sys.version_info >= (3, 10)"))
     GTEST_SKIP() << "there is no Python 3.10 in ADAMANT_PYTHON or python3";
   set_peer_bounds(bounds);
-  for (auto const& [defective, other] : {std::pair("one_error step", "one_died step"),
-                                         std::pair("one_died step", "one_error step")}) {
+  for (auto const& [wrong, other] : {std::pair("one_error step", "one_died step"),
+                                     std::pair("one_died step", "one_error step")}) {
     Recorded const recorded = record(scenario_of(
         {.name = "",
-         .defective = hostile_at(defective),
+         .defective = hostile_at(wrong),
          .right = "",
          .text = "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
          .actual = ""}));
