@@ -56,8 +56,10 @@ void Watch::report_index(std::int64_t index, std::string_view array) {
   Access access = describe(one(AccessKind::read), nullptr, 0, 0);
   access.kind = "access";
   if (world_.locations().on()) access.at = location_of(stack_here());
+  std::string type(array);  // g++ writes float [4] where clang++ writes float[4]
+  if (auto const blank = type.find(" ["); blank != type.npos) type.erase(blank, 1);
   found.message =
-      fmt::format("{} takes element {} of an array `{}`", access.operation, index, array);
+      fmt::format("{} takes element {} of an array `{}`", access.operation, index, type);
   found.accesses.push_back(std::move(access));
   world_.add_violation(std::move(found));
   world_.end();

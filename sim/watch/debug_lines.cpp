@@ -133,6 +133,10 @@ void add_frames(Dwfl* dwfl, Dwarf_Addr address, std::vector<Location>& frames) {
     next = {.file = source_of(unit, file_of_call(unit, &scopes.all[i])),
             .line = line_of_call(&scopes.all[i])};
   }
+  // clang's -g1 describes no function that nothing was inlined into.
+  char const* const symbol = dwfl_module_addrname(module, address);
+  next.function = symbol == nullptr ? "" : short_name(symbol);
+  if (!is_ours_or_standard(next.file)) frames.push_back(std::move(next));
 }
 
 }  // namespace

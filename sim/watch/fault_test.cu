@@ -230,7 +230,7 @@ TEST_F(Broken, AnIndexOutsideOfAnArrayIsAViolationWithItsLine) {
   Violation const& found = report.violations[0];
   EXPECT_EQ(found.law, Law::access_bounds);
   EXPECT_EQ(report.unlocated, "");
-  EXPECT_EQ(found.message, "shift takes element 4 of an array `float [4]`");
+  EXPECT_EQ(found.message, "shift takes element 4 of an array `float[4]`");
   ASSERT_EQ(found.accesses.size(), 1U);
   EXPECT_EQ(found.accesses[0].at.line, line_of("beyond the row")) << describe(report);
   EXPECT_EQ(found.accesses[0].enqueued_at.line, line_of("launched the shift"));

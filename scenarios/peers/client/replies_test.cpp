@@ -65,7 +65,8 @@ TEST(Replies, AFlagIsTrueOrFalseOrLeftOut) {
 }
 
 TEST(Hello, OffersTypesWithScalesToTheBit) {
-  Json const offers = {offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"})};
+  Json const offers =
+      Json::array({offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"})});
   auto const kept = replies::capabilities_of(hello_with(offers)).precisions;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].param, (std::vector{ParamType::bf16, ParamType::nvfp4}));
