@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/program/arguments.h"
+#include "scenarios/report/status.h"
 #include "scenarios/search/failures.h"
 
 namespace adamant::scenarios {
