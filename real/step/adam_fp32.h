@@ -76,8 +76,9 @@ __device__ __forceinline__ void update_packed(Fp32Arrays const& a, StepScalars c
 
 template <bool decoupled>
 __device__ __forceinline__ void update_one(Fp32Arrays const& a, StepScalars const& s, int i) {
+  float const g = a.g[i];  // before the others, whatever order a compiler has for arguments
   AdamElement const e =
-      adam_element<decoupled>(s, a.factors(a.g[i]), {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
+      adam_element<decoupled>(s, a.factors(g), {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
   a.p[i] = e.p;
   a.m[i] = e.m;
   a.v[i] = e.v;
