@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import adamant_pytest as adamant
+import faults
 from adamant_accelerate import AccelerateEngine
-from adamant_pytest.plans import engine_argument
-from adamant_pytest.program import Program
 from adamant_torch import hello
-from tests import wrong
+from adapters import CLIPPED, OVER_FSDP2, PATIENCE, WORLDS, laws, show_and_are_avoided
 
-HERE = Path(__file__).parent
-KNOWN = HERE.parent / "adamant_accelerate" / "known"
-STEPS = HERE / "scenarios" / "worlds_and_checkpoints.yaml"
-PATIENCE = 120  # seconds, on a machine that has other work
-MADE = "missing_states: made"
-ENGINE = re.compile(r"^engine: \{name: \w+(.*)\}$", re.MULTILINE)
+KNOWN = Path(__file__).parent.parent / "adamant_accelerate" / "known"
 OF_PYTORCH = hello.KNOWN.parent
+MADE, SINGLE = "missing_states: made", "implementation: single"
+ONCE = "accumulate: '1'"
 
 
-@adamant.scenarios("scenarios", engine=AccelerateEngine, peer_timeout=PATIENCE)
+@adamant.scenarios(str(OVER_FSDP2), engine=AccelerateEngine, peer_timeout=PATIENCE)
 def test_scenarios() -> None: ...
 
 
@@ -32,68 +27,43 @@ def test_scenarios() -> None: ...
 def test_search() -> None: ...
 
 
-def laws(
-    request: pytest.FixtureRequest, engine: type[Any], scenario: Path, folder: Path, options: str
-) -> set[str]:
-    """Return the laws that an engine breaks in a scenario, with these options or its own."""
-    text = scenario.read_text(encoding="utf-8")
-    found = ENGINE.search(text)
-    more = f", options: {{{options}}}" if options or found is None else found[1]
-    named = f"engine: {{name: {engine_argument(engine)!r}{more}}}\n".replace("'\\''", "''")
-    copy = folder / scenario.name
-    copy.write_text(ENGINE.sub("", text) + named, encoding="utf-8")
-    answer = Program.find(request.config).call(
-        "run", str(copy), "--trust", "--peer-timeout", str(PATIENCE)
-    )
-    assert answer.results, answer.complaints
-    assert answer.results[0]["outcome"] in ("pass", "violated"), answer.results[0]
-    return {each["law"] for each in answer.results[0]["violations"]}
-
-
 @pytest.mark.parametrize(
-    ("engine", "options", "law"),
+    ("engine", "scenario", "options", "law"),
     [
-        (wrong.NoBiasCorrectionOnRankOne, "", "values.interval"),
-        (wrong.StaleStepAfterLoad, "", "checkpoint.roundtrip"),
-        (wrong.StaleRateAfterLoad, "", "checkpoint.roundtrip"),
-        (wrong.DropsAnAccumulatedBackward, "accumulate: '2'", "values.bitwise"),
-        (wrong.ClipsByItsOwnNorm, "", "values.interval"),
+        (faults.NoBiasCorrectionOnRankOne, WORLDS, "", "values.interval"),
+        (faults.StaleStepAfterLoad, WORLDS, "", "checkpoint.roundtrip"),
+        (faults.StaleRateAfterLoad, WORLDS, "", "checkpoint.roundtrip"),
+        (faults.DropsAnAccumulatedBackward, WORLDS, "accumulate: '2'", "values.bitwise"),
+        (faults.ClipsByItsOwnNorm, CLIPPED, "", "values.interval"),
     ],
 )
 def test_a_planted_fault_is_found(
-    request: pytest.FixtureRequest, tmp_path: Path, engine: type[Any], options: str, law: str
+    request: pytest.FixtureRequest, engine: type[Any], scenario: Path, options: str, law: str
 ) -> None:
-    scenario = STEPS.with_name("main_weights_clipped.yaml") if "Clips" in str(engine) else STEPS
-    assert law in laws(request, engine, scenario, tmp_path, options)
+    assert law in laws(request, engine, scenario, options)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "law", "around"),
-    [
-        ("state_dict_before_first_step.yaml", "values.bitwise", MADE),
-        ("state_dict_makes_nan.yaml", "checkpoint.roundtrip", MADE),
-        ("checkpoint_without_a_gradient.yaml", "checkpoint.roundtrip", MADE),
-        ("foreach_rounds_beta2.yaml", "values.interval", "implementation: single"),
-        ("foreach_rounds_decay.yaml", "values.interval", "implementation: single"),
-        ("fused_depends_on_world.yaml", "runs.worlds", "implementation: single"),
-    ],
-)
+OWN = {
+    "state_dict_before_first_step.yaml": MADE,
+    "state_dict_makes_nan.yaml": MADE,
+    "checkpoint_without_a_gradient.yaml": MADE,
+    "unused_unit_in_2_backwards.yaml": ONCE,
+    "unused_unit_in_4_backwards.yaml": ONCE,
+}
+BELOW = {  # PyTorch's own
+    "foreach_rounds_beta2.yaml": SINGLE,
+    "foreach_rounds_decay.yaml": SINGLE,
+    "fused_depends_on_world.yaml": SINGLE,
+}
+
+
+@pytest.mark.parametrize(("folder", "files"), [(KNOWN, OWN), (OF_PYTORCH, BELOW)])
 def test_each_known_defect_shows_and_is_avoided(
-    request: pytest.FixtureRequest, tmp_path: Path, scenario: str, law: str, around: str
+    request: pytest.FixtureRequest, folder: Path, files: dict[str, str]
 ) -> None:
-    file = next(path for path in (KNOWN / scenario, OF_PYTORCH / scenario) if path.exists())
-    assert law in laws(request, AccelerateEngine, file, tmp_path, "")
-    assert laws(request, AccelerateEngine, file, tmp_path, around) == set()
-
-
-@pytest.mark.parametrize("number", [2, 4])
-def test_an_unused_unit_stops_what_accumulates(
-    request: pytest.FixtureRequest, tmp_path: Path, number: int
-) -> None:
-    file = KNOWN / f"unused_unit_in_{number}_backwards.yaml"
-    assert laws(request, AccelerateEngine, file, tmp_path, "") == {"error.clean"}
-    assert laws(request, AccelerateEngine, file, tmp_path, "accumulate: '1'") == set()
+    scenarios = {folder / name: avoid for name, avoid in files.items()}
+    show_and_are_avoided(request, AccelerateEngine, scenarios)
 
 
 def test_there_are_no_other_known_scenarios() -> None:
-    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 5
+    assert {path.name for path in KNOWN.glob("*.yaml")} == {*OWN, "known.yaml"}

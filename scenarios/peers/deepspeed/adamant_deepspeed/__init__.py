@@ -3,4 +3,3 @@
 `adamant_deepspeed.engine.ZeroEngine` is the engine; importing it imports DeepSpeed, which reads
 its environment. `surroundings.prepare` comes before.
 """
-

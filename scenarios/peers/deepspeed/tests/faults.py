@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 from unittest import mock
@@ -10,38 +9,14 @@ from unittest import mock
 import torch
 import torch.distributed as dist
 
+import common_faults
 from adamant_deepspeed.engine import ZeroEngine
-from adamant_torch.protocol import Message
 
 
-class NoBiasCorrection(ZeroEngine):
-    """Rank 1 forgets how many steps it has taken: its corrections are those of a late step."""
-
-    def step(self) -> bool:
-        """Step; PyTorch's Adam on rank 1 believes that this is step 100,000."""
-        if self.rank == 1:
-            for flat in self.parts.weights():
-                state = self.optimizer.state.get(flat)
-                if state:
-                    state["step"] += 100_000
-            applied = super().step()
-            for flat in self.parts.weights():
-                state = self.optimizer.state[flat]
-                if state["step"] > 100_000:
-                    state["step"] -= 100_000
-            return applied
-        return super().step()
+class NoBiasCorrectionOnRankOne(common_faults.NoBiasCorrectionOnRankOne, ZeroEngine): ...
 
 
-class StaleStep(ZeroEngine):
-    """A load brings weights and moments, and the counter stays what it was before."""
-
-    def load(self, directory: str) -> list[str]:
-        """Load; then count from the beginning."""
-        carried = super().load(directory)
-        for state in self.optimizer.state.values():
-            state["step"] = state["step"] * 0
-        return carried
+class StaleStepAfterLoad(common_faults.StaleStepAfterLoad, ZeroEngine): ...
 
 
 class ModelNotRefreshed(ZeroEngine):
@@ -80,21 +55,3 @@ class NotReduced(ZeroEngine):
 
         with mock.patch.object(comm, "all_reduce", lambda *_, **__: None):
             super().backward(gradients, without, overflow)
-
-
-class NamesNothing(ZeroEngine):
-    """DeepSpeed as it is, of which nothing is known; its options may come from the environment."""
-
-    @classmethod
-    def known(cls, default: str) -> str | None:
-        """Return no file."""
-        return None
-
-    @classmethod
-    def options(cls, defaults: Message) -> Message:
-        """Return the options, `ADAMANT_OPTIONS` (name=value,…) alone where that says so."""
-        offered = super().options(defaults)
-        for item in filter(None, os.environ.get("ADAMANT_OPTIONS", "").split(",")):
-            name, value = item.split("=")
-            offered[name] = [value]
-        return offered

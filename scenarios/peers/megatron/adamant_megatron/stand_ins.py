@@ -19,6 +19,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from adamant_torch import streams
+from adamant_torch.streams import current_stream
+
 Work = Callable[[], object]
 
 
@@ -26,19 +29,11 @@ class HostTensor(torch.Tensor):
     """A tensor that says it lies on the host; what is computed from it does, too."""
 
 
-class Event:
+class Event(streams.Event):
     """A place in a stream's work."""
 
     def __init__(self, *_: object, **__: object) -> None:
         self.stream: Stream | None = None  # where it waits; None: nowhere, it has come to pass
-
-    def record(self, stream: Stream | None = None) -> None:
-        """Stand behind all that the stream was given so far."""
-        (stream or current_stream()).place(self)
-
-    def wait(self, stream: Stream | None = None) -> None:
-        """Make a stream go on only after this event."""
-        (stream or current_stream()).wait_event(self)
 
     def synchronize(self) -> None:
         """Wait on the host."""
@@ -50,9 +45,10 @@ class Event:
         return self.stream is None
 
 
-class Stream:
+class Stream(streams.Stream):
     """Work in order. A side stream does it when it must, the current one of a thread at once."""
 
+    event = Event
     late = True  # False: side streams do their work at once, too
 
     def __init__(self, *_: object, immediate: bool = False, **__: object) -> None:
@@ -73,20 +69,10 @@ class Stream:
             event.stream = self
             self.todo.append(event)
 
-    def record_event(self, event: Event | None = None) -> Event:
-        """Return an event behind all that came before."""
-        event = Event() if event is None else event
-        event.record(self)
-        return event
-
     def wait_event(self, event: Event) -> None:
         """Do nothing of what comes from now on before `event`."""
         if event.stream is not None:
             self.give(event.synchronize)
-
-    def wait_stream(self, stream: Stream) -> None:
-        """Do nothing of what comes from now on before what `stream` was given so far."""
-        self.wait_event(stream.record_event())
 
     def synchronize(self) -> None:
         """Wait on the host for all of it."""
@@ -103,56 +89,18 @@ class Stream:
 
 
 COMPUTE = Stream(immediate=True)
-_current = COMPUTE
-
-
-def current_stream(_: object = None) -> Stream:
-    """Return the stream that work is given to."""
-    return _current
-
-
-class stream:  # noqa: N801 (CUDA's name)
-    """Give work to `chosen` for a while. As CUDA's, one may be entered again and again."""
-
-    def __init__(self, chosen: Stream | None) -> None:
-        self.chosen = chosen
-        self.before: list[Stream] = []
-
-    def __enter__(self) -> None:
-        global _current
-        self.before.append(_current)
-        _current = self.chosen or _current
-
-    def __exit__(self, *_: object) -> None:
-        global _current
-        _current = self.before.pop()
-
-
-def nothing() -> Callable[..., None]:
-    """Return a function that does nothing: there is no device to set, to empty or to wait for.
-
-    Each is another function, since torch.compile wants each name of `torch.cuda` to be its own.
-    """
-    return lambda *_, **__: None
 
 
 def install() -> None:
     """Put the stand-ins where Megatron looks for CUDA's. They stay for this process."""
     host = torch.device("cpu")
-    replaced: dict[str, Any] = {
-        "Stream": Stream,
-        "Event": Event,
-        "stream": stream,
-        "current_stream": current_stream,
-        "default_stream": lambda _=None: COMPUTE,
-        "current_device": lambda: host,
-        "synchronize": nothing(),
-        "empty_cache": nothing(),
-        "set_device": nothing(),
-        "device_count": lambda: 1,
-    }
-    for name, value in replaced.items():
-        setattr(torch.cuda, name, value)
+    streams.install(
+        COMPUTE,
+        default_stream=lambda _=None: COMPUTE,
+        current_device=lambda: host,
+        set_device=streams.nothing(),
+        device_count=lambda: 1,
+    )
 
 
 def is_device(place: object) -> bool:
@@ -211,10 +159,10 @@ class OnDevice(TorchFunctionMode):
             return OnDevice.cuda(func, tensor)
         if args == ("cpu",) or args == (torch.device("cpu"),):
             return OnDevice.cpu(func, tensor)
-        if _current.immediate or args == (tensor.dtype,):
+        if current_stream().immediate or args == (tensor.dtype,):
             return func(tensor, *args, **kwargs)  # type: ignore[no-any-return]
         result: torch.Tensor = torch.full_like(func(tensor, *args, **kwargs), float("nan"))
-        _current.give(lambda: torch.Tensor.copy_(result, tensor))
+        current_stream().give(lambda: torch.Tensor.copy_(result, tensor))
         return result
 
     @staticmethod
@@ -222,11 +170,11 @@ class OnDevice(TorchFunctionMode):
         func: Any, to: torch.Tensor, source: torch.Tensor, non_blocking: bool = False
     ) -> torch.Tensor:
         """Copy, on a side stream late, unless the host waits for it."""
-        if _current.immediate:
+        if current_stream().immediate:
             return func(to, source)  # type: ignore[no-any-return]
-        _current.give(lambda: func(to, source))
+        current_stream().give(lambda: func(to, source))
         if not non_blocking:
-            _current.synchronize()
+            current_stream().synchronize()
         return to
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from adamant_megatron import stand_ins
+from adamant_torch import streams
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +21,7 @@ def late() -> Iterator[None]:
 
 def test_a_copy_on_a_side_stream_comes_when_it_is_waited_for() -> None:
     to, side = torch.zeros(2), stand_ins.Stream()
-    with stand_ins.stream(side):
+    with streams.stream(side):
         to.copy_(torch.ones(2), non_blocking=True)
     assert to.tolist() == [0, 0]
     side.record_event().synchronize()
@@ -29,26 +30,26 @@ def test_a_copy_on_a_side_stream_comes_when_it_is_waited_for() -> None:
 
 def test_a_blocking_copy_is_there_at_once() -> None:
     to = torch.zeros(2)
-    with stand_ins.stream(stand_ins.Stream()):
+    with streams.stream(stand_ins.Stream()):
         to.copy_(torch.ones(2))
     assert to.tolist() == [1, 1]
 
 
 def test_the_current_stream_waits_for_another() -> None:
     to, side = torch.zeros(2), stand_ins.Stream()
-    with stand_ins.stream(side):
+    with streams.stream(side):
         to.copy_(torch.ones(2), non_blocking=True)
-    stand_ins.current_stream().wait_stream(side)
+    streams.current_stream().wait_stream(side)
     assert to.tolist() == [1, 1]
 
 
 def test_a_chain_of_streams_is_followed() -> None:
     first, second = stand_ins.Stream(), stand_ins.Stream()
     a, b = torch.zeros(1), torch.zeros(1)
-    with stand_ins.stream(first):
+    with streams.stream(first):
         a.copy_(torch.ones(1), non_blocking=True)
     second.wait_stream(first)
-    with stand_ins.stream(second):
+    with streams.stream(second):
         b.copy_(a, non_blocking=True)
     second.synchronize()
     assert b.tolist() == [1]
@@ -56,7 +57,7 @@ def test_a_chain_of_streams_is_followed() -> None:
 
 def test_an_event_leaves_what_comes_after_it() -> None:
     to, side = torch.zeros(1), stand_ins.Stream()
-    with stand_ins.stream(side):
+    with streams.stream(side):
         to.copy_(torch.ones(1), non_blocking=True)
         event = side.record_event()
         to.copy_(torch.full((1,), 2.0), non_blocking=True)
@@ -66,7 +67,7 @@ def test_an_event_leaves_what_comes_after_it() -> None:
 
 def test_a_cast_on_a_side_stream_is_unlike_any_number_until_it_is_there() -> None:
     side = stand_ins.Stream()
-    with stand_ins.stream(side):
+    with streams.stream(side):
         cast = torch.ones(1, dtype=torch.bfloat16).to(torch.float32)
     assert cast.isnan().all()
     side.synchronize()
@@ -75,11 +76,11 @@ def test_a_cast_on_a_side_stream_is_unlike_any_number_until_it_is_there() -> Non
 
 def test_a_stream_is_entered_again_and_again() -> None:
     side = stand_ins.Stream()
-    entered = stand_ins.stream(side)
+    entered = streams.stream(side)
     for _ in range(2):
         with entered:
-            assert stand_ins.current_stream() is side
-    assert stand_ins.current_stream() is stand_ins.COMPUTE
+            assert streams.current_stream() is side
+    assert streams.current_stream() is stand_ins.COMPUTE
 
 
 def test_tensors_lie_on_the_device_but_for_what_cpu_made() -> None:

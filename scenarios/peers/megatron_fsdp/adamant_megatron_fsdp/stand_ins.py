@@ -9,9 +9,10 @@ stream carries a clock, and a wait brings the clocks of what was waited for.
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import torch
+
+from adamant_torch import streams
 
 Clock = dict[int, int]
 
@@ -21,19 +22,11 @@ def later(one: Clock, other: Clock) -> Clock:
     return {key: max(one.get(key, 0), other.get(key, 0)) for key in one.keys() | other.keys()}
 
 
-class Event:
+class Event(streams.Event):
     """A place in a stream's work."""
 
     def __init__(self, *_: object, **__: object) -> None:
         self.clock: Clock = {}
-
-    def record(self, stream: Stream | None = None) -> None:
-        """Stand behind all that the stream was given so far."""
-        self.clock = (stream or current_stream()).tick()
-
-    def wait(self, stream: Stream | None = None) -> None:
-        """Make a stream go on only after this event."""
-        (stream or current_stream()).wait_event(self)
 
     def synchronize(self) -> None:
         """Wait on the host, which gives work to the main stream."""
@@ -44,33 +37,23 @@ class Event:
         return True
 
 
-class Stream:
+class Stream(streams.Stream):
     """Work in order, with a clock that says what is known to be done before it."""
+
+    event = Event
 
     def __init__(self, *_: object, **__: object) -> None:
         self.clock: Clock = {}
         self.device = torch.device("cpu")
 
-    def tick(self) -> Clock:
-        """Begin a new piece of work; return the clock of all before."""
-        done = dict(self.clock)
-        done[id(self)] = done.get(id(self), 0) + 1
-        self.clock = done
-        return dict(done)
-
-    def record_event(self, event: Event | None = None) -> Event:
-        """Return an event behind all that came before."""
-        event = Event() if event is None else event
-        event.record(self)
-        return event
+    def place(self, event: Event) -> None:
+        """Begin a new piece of work, of which the event knows, and of all before."""
+        self.clock = {**self.clock, id(self): self.clock.get(id(self), 0) + 1}
+        event.clock = self.clock
 
     def wait_event(self, event: Event) -> None:
         """Do nothing of what comes from now on before `event`."""
         self.clock = later(self.clock, event.clock)
-
-    def wait_stream(self, stream: Stream) -> None:
-        """Do nothing of what comes from now on before what `stream` was given so far."""
-        self.wait_event(stream.record_event())
 
     def synchronize(self) -> None:
         """Wait on the host for all of it."""
@@ -78,29 +61,6 @@ class Stream:
 
 
 MAIN = Stream()
-_current = MAIN
-
-
-def current_stream(_: object = None) -> Stream:
-    """Return the stream that work is given to."""
-    return _current
-
-
-class stream:  # noqa: N801 (CUDA's name)
-    """Give work to `chosen` for a while."""
-
-    def __init__(self, chosen: Stream | None) -> None:
-        self.chosen = chosen
-        self.before: list[Stream] = []
-
-    def __enter__(self) -> None:
-        global _current
-        self.before.append(_current)
-        _current = self.chosen or _current
-
-    def __exit__(self, *_: object) -> None:
-        global _current
-        _current = self.before.pop()
 
 
 class device:  # noqa: N801 (CUDA's name)
@@ -113,23 +73,13 @@ class device:  # noqa: N801 (CUDA's name)
     def __exit__(self, *_: object) -> None: ...
 
 
-def nothing(*_: object, **__: object) -> None:
-    """Do nothing: there is no device to empty or to wait for."""
-
-
 def install() -> None:
     """Put the stand-ins where Megatron-FSDP looks for CUDA's. They stay for this process."""
-    replaced: dict[str, Any] = {
-        "Stream": Stream,
-        "Event": Event,
-        "stream": stream,
-        "device": device,
-        "current_stream": current_stream,
-        "current_device": lambda: 0,
-        "synchronize": nothing,
-        "empty_cache": nothing,
-        "nvtx": SimpleNamespace(range_push=nothing, range_pop=nothing),
-    }
-    for name, value in replaced.items():
-        setattr(torch.cuda, name, value)
+    nothing = streams.nothing()
+    streams.install(
+        MAIN,
+        device=device,
+        current_device=lambda: 0,
+        nvtx=SimpleNamespace(range_push=nothing, range_pop=nothing),
+    )
     torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[method-assign]

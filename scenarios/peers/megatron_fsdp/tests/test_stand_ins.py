@@ -12,8 +12,9 @@ from megatron_fsdp import fully_shard_model
 from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from adamant_megatron_fsdp import model, stand_ins
+from adamant_megatron_fsdp import model
 from adamant_megatron_fsdp.stand_ins import MAIN, Event, Stream
+from adamant_torch import streams
 from adamant_torch.model import module_name
 
 
@@ -61,9 +62,9 @@ def test_a_wait_brings_what_was_done_before() -> None:
 
 def test_a_stream_is_the_current_one_for_a_while() -> None:
     side = Stream()
-    with stand_ins.stream(side):
-        assert stand_ins.current_stream() is side
-    assert stand_ins.current_stream() is MAIN
+    with streams.stream(side):
+        assert streams.current_stream() is side
+    assert streams.current_stream() is MAIN
 
 
 @pytest.mark.usefixtures("two_ranks")

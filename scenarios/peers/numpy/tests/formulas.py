@@ -18,12 +18,12 @@ import math
 from typing import Any
 
 import numpy as np
-import rounding
-from rounding import fma
-from way import ONE, Stepped, Way, stepped
 
+import rounding
 from adamant_numpy.formats import Array, rounded
 from adamant_numpy.zero1 import F32, Group, Rank, World
+from rounding import fma
+from way import ONE, Stepped, Way, stepped
 
 
 class Plain(Way):

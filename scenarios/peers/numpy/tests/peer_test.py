@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conversation import FP32, GROUP, PARAMS, Conversation
 
 from adamant_numpy.child import Lines
 from adamant_numpy.formats import Array
 from adamant_numpy.launcher import Launcher
+from conversation import FP32, GROUP, PARAMS, Conversation
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from conversation import Json
 from record_session import SESSION, recorded
 

@@ -10,12 +10,11 @@ import argparse
 import os
 import signal
 
-from formulas import WAYS
-from way import MISTAKES, Way
-
 from adamant_numpy import server
 from adamant_numpy.launcher import Launcher
 from adamant_numpy.zero1 import Rank
+from formulas import WAYS
+from way import MISTAKES, Way
 
 
 class Server(server.Server):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from formulas import WAYS
 from rounding import fma
 from way import MISTAKES

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 import adamant_pytest as adamant
-from adamant_pytest.plans import engine_argument
-from adamant_pytest.program import Program
+import faults
 from adamant_torchao import AsShippedEngine, CompiledEngine, TorchaoEngine
-from tests import wrong
+from adapters import OVER_FSDP2, PATIENCE, WORLDS, laws
 
-HERE = Path(__file__).parent
-KNOWN = HERE.parent / "adamant_torchao" / "known"
-STEPS = HERE / "scenarios" / "worlds_and_checkpoints.yaml"
-PATIENCE = 120  # seconds: a first shape imports and compiles much
+KNOWN = Path(__file__).parent.parent / "adamant_torchao" / "known"
+
+
+@adamant.scenarios(str(OVER_FSDP2), engine=TorchaoEngine, peer_timeout=PATIENCE)
+def test_scenarios_over_fsdp2() -> None: ...
 
 
 @adamant.scenarios("scenarios", engine=TorchaoEngine, peer_timeout=PATIENCE)
@@ -31,27 +31,18 @@ def test_the_compiled_step_is_as_right() -> None: ...
 def test_search() -> None: ...
 
 
-def laws(request: pytest.FixtureRequest, engine: type[Any], scenario: Path) -> set[str]:
-    """Return the laws that an engine breaks in a scenario."""
-    program = Program.find(request.config)
-    arguments = ["--engine", engine_argument(engine), "--peer-timeout", str(PATIENCE)]
-    answer = program.call("run", str(scenario), *arguments)
-    assert answer.results, answer.complaints
-    return {each["law"] for each in answer.results[0]["violations"]}
-
-
 @pytest.mark.parametrize(
     ("engine", "law"),
     [
-        (wrong.NoBiasCorrectionOnRankOne, "values.interval"),
-        (wrong.StaleStepAfterLoad, "checkpoint.roundtrip"),
-        (wrong.RatesDoNotFollow, "values.bitwise"),
+        (faults.NoBiasCorrectionOnRankOne, "values.interval"),
+        (faults.StaleStepAfterLoad, "checkpoint.roundtrip"),
+        (faults.RatesDoNotFollow, "values.bitwise"),
     ],
 )
 def test_a_planted_fault_is_found(
     request: pytest.FixtureRequest, engine: type[Any], law: str
 ) -> None:
-    assert law in laws(request, engine, STEPS)
+    assert law in laws(request, engine, WORLDS)
 
 
 @pytest.mark.parametrize(

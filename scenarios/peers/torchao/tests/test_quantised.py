@@ -13,10 +13,10 @@ import pytest
 import torch
 from torchao.optim import subclass_4bit, subclass_8bit
 
+import faults
 from adamant_torch.asking import Tensors
 from adamant_torch.driving import Driver
 from adamant_torchao import StochasticEngine, TorchaoEngine
-from tests import wrong
 
 SHAPES = {"w": (68, 256), "small": (5, 3)}  # each of four ranks has 4,096 elements of w or more
 BLOCKS = {"8bit": 256, "4bit": 128, "fp8": 256}
@@ -90,7 +90,7 @@ def test_a_step_rounds_each_moment_to_the_nearest_code(kind: str, tmp_path: Path
 
 
 def test_a_scale_of_another_block_is_found(tmp_path: Path) -> None:
-    with Driver(wrong.DropsAScale, tmp_path) as driver:
+    with Driver(faults.DropsAScale, tmp_path) as driver:
         driver.open(drawn(0), shard=2, options={"states": "8bit"})
         before = driver.whole()
         driver.train(drawn(1))
@@ -132,7 +132,7 @@ def test_training_goes_on_where_it_was_saved(
 
 
 def test_a_code_beside_the_saved_one_is_found(tmp_path: Path) -> None:
-    found = resumed(wrong.LoadsOneCodeBeside, "8bit", tmp_path, shard=2)
+    found = resumed(faults.LoadsOneCodeBeside, "8bit", tmp_path, shard=2)
     assert found[0] == "w/exp_avg_sq"
 
 

@@ -6,34 +6,14 @@ from typing import Any
 
 import torch.distributed
 
+import common_faults
 from adamant_megatron_fsdp import MegatronFsdpEngine
 
 
-class NoBiasCorrectionOnRankOne(MegatronFsdpEngine):
-    """Rank 1 steps as if it had stepped for ever."""
-
-    def step(self) -> bool:
-        """Step with another count of steps on one rank."""
-        self._count_on_rank_1(1e6)
-        result = super().step()
-        self._count_on_rank_1(-1e6)
-        return result
-
-    def _count_on_rank_1(self, more: float) -> None:
-        if self.rank == 1:
-            for state in self.optimizer.state.values():
-                state["step"] += more
+class NoBiasCorrectionOnRankOne(common_faults.NoBiasCorrectionOnRankOne, MegatronFsdpEngine): ...
 
 
-class StaleStepAfterLoad(MegatronFsdpEngine):
-    """A load leaves the counters at zero."""
-
-    def load(self, directory: str) -> list[str]:
-        """Load, and forget the counters."""
-        result = super().load(directory)
-        for state in self.optimizer.state.values():
-            state["step"].zero_()
-        return result
+class StaleStepAfterLoad(common_faults.StaleStepAfterLoad, MegatronFsdpEngine): ...
 
 
 class ModelNotRefreshed(MegatronFsdpEngine):

@@ -9,9 +9,13 @@ import torch.distributed as dist
 from torchao.optim import adam
 from torchao.optim.subclass_8bit import OptimState8bit
 
+import common_faults
 from adamant_torchao import TorchaoEngine
 
 right = adam.single_param_adam
+
+
+class StaleStepAfterLoad(common_faults.StaleStepAfterLoad, TorchaoEngine): ...
 
 
 class NoBiasCorrectionOnRankOne(TorchaoEngine):
@@ -28,17 +32,6 @@ class NoBiasCorrectionOnRankOne(TorchaoEngine):
             return super().step()
         finally:
             adam.single_param_adam = right
-
-
-class StaleStepAfterLoad(TorchaoEngine):
-    """A load leaves the counters at zero."""
-
-    def load(self, directory: str) -> list[str]:
-        """Load, and forget the counters."""
-        result = super().load(directory)
-        for state in self.optimizer.state.values():
-            state["step"] = torch.zeros_like(state["step"])
-        return result
 
 
 class RatesDoNotFollow(TorchaoEngine):

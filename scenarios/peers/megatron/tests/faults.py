@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 
+import common_faults
 from adamant_megatron import Engine, Hybrid, stand_ins
 
 
-class NoCorrectionOnRankOne(Engine):
-    """Rank 1 steps as if it had stepped very often: its moments are not corrected."""
-
-    def step(self) -> bool:
-        """Step with another counter on rank 1."""
-        if self.rank == 1:
-            for state in self.optimizer.state.values():
-                state["step"].fill_(1000000.0)
-        return super().step()
+class NoBiasCorrectionOnRankOne(common_faults.NoBiasCorrectionOnRankOne, Engine): ...
 
 
-class ForgetsSteps(Engine):
-    """A load leaves the step counters at zero."""
-
-    def load(self, directory: str) -> list[str]:
-        """Load, and lose the counters."""
-        result = super().load(directory)
-        for state in self.optimizer.state.values():
-            state["step"].zero_()
-        return result
+class StaleStepAfterLoad(common_faults.StaleStepAfterLoad, Engine): ...
 
 
 class NoGather(Engine):
@@ -52,8 +36,3 @@ class NotWaitedFor(Hybrid):
             return super().step()
         finally:
             stand_ins.Event.wait = wait  # type: ignore[method-assign]
-
-
-KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (NoCorrectionOnRankOne, ForgetsSteps, NoGather, NotWaitedFor)
-}

@@ -6,37 +6,14 @@ from typing import Any
 
 import torch
 
+import common_faults
 from adamant_accelerate import AccelerateEngine
 
 
-class NoBiasCorrectionOnRankOne(AccelerateEngine):
-    """Rank 1 steps as if it had stepped for ever."""
-
-    def step(self) -> bool:
-        """Step with another count of steps on one rank."""
-        if self.rank != 1:
-            return super().step()
-        self._count(1e6)
-        result = super().step()
-        self._count(-1e6)
-        return result
-
-    def _count(self, more: float) -> None:
-        if not self.optimizer.state:
-            self._make_states()
-        for state in self.optimizer.state.values():
-            state["step"] += more
+class NoBiasCorrectionOnRankOne(common_faults.NoBiasCorrectionOnRankOne, AccelerateEngine): ...
 
 
-class StaleStepAfterLoad(AccelerateEngine):
-    """A load leaves the counters at zero."""
-
-    def load(self, directory: str) -> list[str]:
-        """Load, and forget the counters."""
-        result = super().load(directory)
-        for state in self.optimizer.state.values():
-            state["step"] = torch.zeros_like(state["step"])
-        return result
+class StaleStepAfterLoad(common_faults.StaleStepAfterLoad, AccelerateEngine): ...
 
 
 class StaleRateAfterLoad(AccelerateEngine):
