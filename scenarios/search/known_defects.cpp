@@ -16,8 +16,8 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::array<std::string_view, 1> file_keys{"known"};
-constexpr std::array<std::string_view, 7> defect_keys{"name",  "cause", "versions", "thread",
-                                                      "avoid", "met",   "shown_by"};
+constexpr std::array<std::string_view, 8> defect_keys{"name",   "cause", "effect", "versions",
+                                                      "thread", "avoid", "met",    "shown_by"};
 
 class KnownReader {
  public:
@@ -41,6 +41,7 @@ class KnownReader {
     MapReader const map(reader_, field, defect_keys);
     map.required("name", [&](Field const& name) { read_name(name, defect.name); });
     map.required("cause", [&](Field const& cause) { reader_.text(cause, defect.cause); });
+    map.optional("effect", [&](Field const& text) { reader_.text(text, defect.effect); });
     map.required("versions", [&](Field const& text) { reader_.text(text, defect.versions); });
     map.required("thread", [&](Field const& text) { reader_.text(text, defect.thread); });
     if (defect.thread == "none") defect.thread.clear();

@@ -13,8 +13,9 @@ namespace adamant::scenarios {
 struct KnownDefect {
   std::string name;
   std::string cause;
-  std::string versions;  // in which it was seen
-  std::string thread;    // where the public can read of it; empty: nowhere
+  std::string effect = {};  // for people, on the page of the engine's defects
+  std::string versions;     // in which it was seen
+  std::string thread;       // where the public can read of it; empty: nowhere
   /// Options of the engine with which no scenario meets it; none: there is no way around it.
   EngineOptions avoid;
   bool seldom_met = false;  // by scenarios without `avoid`
@@ -27,14 +28,15 @@ struct KnownDefect {
 ///     known:
 ///       - name: step_made_by_a_save
 ///         cause: A save before the first step makes the state by a step.
+///         effect: The first step is corrected as the second.
 ///         versions: 2.13.0
 ///         thread: https://github.com/pytorch/pytorch/issues/164929
 ///         avoid: {missing_states: made}
 ///         met: often
 ///         shown_by: [state_dict_before_first_step.yaml]
 ///
-/// `thread` may be `none`, `met` is `often` or `seldom`, and `avoid` and `met` may be left out.
-/// Files of `shown_by` lie beside the file.
+/// `thread` may be `none`, `met` is `often` or `seldom`, and `effect`, `avoid` and `met` may be
+/// left out. Files of `shown_by` lie beside the file.
 ///
 /// Errors: LoadError, of this file or of a scenario.
 std::vector<KnownDefect> read_known_defects(std::filesystem::path const& file);

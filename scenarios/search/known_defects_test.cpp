@@ -42,13 +42,16 @@ TEST_F(KnownDefects, AreReadWithTheirScenarios) {
   auto const defects = read(
       "known:\n"
       "  - {name: first, cause: It is wrong., versions: 2.13.0, thread: none, shown_by: [a.yaml]}\n"
-      "  - name: second\n    cause: Other.\n    versions: all\n    thread: https://x.invalid/1\n"
+      "  - name: second\n    cause: Other.\n    effect: Much.\n    versions: all\n"
+      "    thread: https://x.invalid/1\n"
       "    avoid: {saves: anew, step: vector}\n    met: seldom\n    shown_by: [a.yaml, a.yaml]\n");
   ASSERT_EQ(defects.size(), 2U);
   EXPECT_EQ(defects[0].name, "first");
   EXPECT_EQ(defects[0].versions, "2.13.0");
   EXPECT_EQ(defects[0].thread, "");
   EXPECT_TRUE(defects[0].avoid.empty());
+  EXPECT_EQ(defects[0].effect, "");
+  EXPECT_EQ(defects[1].effect, "Much.");
   EXPECT_EQ(defects[1].thread, "https://x.invalid/1");
   EXPECT_EQ(defects[1].avoid, (EngineOptions{{"saves", "anew"}, {"step", "vector"}}));
   EXPECT_FALSE(defects[0].seldom_met);
@@ -74,6 +77,7 @@ TEST_F(KnownDefects, SayWhereTheyAreWrong) {
        "known.yaml:3: known[1].name: another defect has this name"},
       {"known: [{name: a, avoid: {}" + rest.substr(0, rest.size() - 1) + "]\n",
        "known[0].avoid: names no option"},
+      {"known:\n  - {name: a, effect: []" + rest, "known[0].effect: expected text, found a list"},
       {"known: [{name: a, cause: c, versions: v, thread: none, shown_by: []}]\n",
        "known[0].shown_by: names no scenario"},
       {"known: [{name: a, cause: c, versions: v, thread: none, shown_by: [passes.yaml]}]\n",

@@ -68,17 +68,17 @@ class device(TorchFunctionMode):  # noqa: N801 (it reads as a place)
         return func(*args, **kwargs)
 
 
-def join(rank=0, ranks=1, store=None):
-    """Enter a process group, alone or with others that have the same store, and Megatron's own."""
+def join():
+    """Enter a process group of one rank, and Megatron's own."""
     from megatron.core import parallel_state
 
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    dist.init_process_group("gloo", store=store or dist.HashStore(), rank=rank, world_size=ranks)
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     parallel_state.initialize_model_parallel(create_gloo_process_groups=False)
 
 
-def train(shapes, overrides=None, steps=1, small_buckets=False):
-    """Return a bf16 model and its DistributedOptimizer after steps with gradients of ones."""
+def train(shapes):
+    """Return a bf16 model and its DistributedOptimizer after a step with gradients of ones."""
     from megatron.core.distributed import DistributedDataParallel, DistributedDataParallelConfig
     from megatron.core.optimizer import OptimizerConfig, get_megatron_optimizer
     from megatron.core.transformer.module import MegatronModule
@@ -92,12 +92,7 @@ def train(shapes, overrides=None, steps=1, small_buckets=False):
     module.forward = lambda: sum(p.float().sum() for p in module.parameters())
     model = DistributedDataParallel(
         config,
-        DistributedDataParallelConfig(
-            grad_reduce_in_fp32=True,
-            use_distributed_optimizer=True,
-            overlap_grad_reduce=small_buckets,
-            bucket_size=1 if small_buckets else None,
-        ),
+        DistributedDataParallelConfig(grad_reduce_in_fp32=True, use_distributed_optimizer=True),
         module,
     )
     optimizer = get_megatron_optimizer(
@@ -105,14 +100,13 @@ def train(shapes, overrides=None, steps=1, small_buckets=False):
             optimizer="adam", lr=0.1, min_lr=0.0, bf16=True, use_distributed_optimizer=True
         ),
         [model],
-        config_overrides=overrides or {},
+        config_overrides={},
         use_gloo_process_groups=False,
     )
-    for _ in range(steps):
-        model.zero_grad_buffer()
-        model().backward()
-        model.finish_grad_sync()
-        optimizer.step()
+    model.zero_grad_buffer()
+    model().backward()
+    model.finish_grad_sync()
+    optimizer.step()
     return model, optimizer
 
 

@@ -1,27 +1,24 @@
-"""Every defect shows on the version that is installed, by a script that needs Megatron alone."""
+"""What is known of Megatron-core has scripts that show it, made of scenarios or by hand."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from adamant_torch import defects
 
-SCRIPTS = sorted(
-    path
-    for path in (Path(__file__).resolve().parent.parent / "defects").glob("*.py")
-    if path.name != "without_gpu.py"
-)
+FOLDER = Path(__file__).parent.parent
+KNOWN = defects.all_known(FOLDER / "adamant_megatron")
+BY_HAND = defects.by_hand(FOLDER)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_a_defect_shows(script: Path, tmp_path: Path) -> None:
-    with (tmp_path / "output").open("w+") as output:  # a pipe would wait for what a save left
-        ended = subprocess.run(
-            [sys.executable, script], stdout=output, stderr=output, timeout=300, check=False
-        )
-        output.seek(0)
-        text = output.read()
-    assert ended.returncode == 1, text
-    assert "found:" in text
+@pytest.mark.parametrize("cause", KNOWN, ids=lambda cause: cause.name)
+def test_a_script_of_each_cause_shows_it(cause: defects.Known, tmp_path: Path) -> None:
+    defects.script_must_show(cause, tmp_path, "megatron-core")
+
+
+@pytest.mark.skipif(version("megatron-core") != "0.16.1", reason="they were seen in 0.16.1")
+@pytest.mark.parametrize("script", BY_HAND, ids=lambda script: script.stem)
+def test_a_script_by_hand_shows_its_defect(script: Path, tmp_path: Path) -> None:
+    defects.must_show(script, tmp_path)

@@ -27,6 +27,7 @@ OF_BOTH = {  # each with the options that avoid what it shows, if there are any
     "nan_clips_nothing_without_a_scale.yaml": NAN,
     "no_state_before_the_first_step.yaml": STATES,
     "no_state_before_the_first_step_in_a_load.yaml": STATES,
+    "no_state_on_a_rank_without_parameters.yaml": STATES,
     "one_step_for_all.yaml": "",
     "one_step_for_all_in_a_load.yaml": "",
     "one_step_for_two_ranks_in_bf16.yaml": "",

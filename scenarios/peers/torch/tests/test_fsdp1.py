@@ -16,9 +16,10 @@ import torch
 import torch.distributed as dist
 
 from adamant_torch import tensor_file
+from adamant_torch.defects import known
 from adamant_torch.fsdp1.pieces import Piece, put_together, rows_of
 from adamant_torch.protocol import EngineError
-from tests.known import known, with_options
+from tests.known import with_options
 from tests.peer import FP32, Launcher, Tensors, World, different, values
 from tests.test_known import FSDP1 as KNOWN
 from tests.test_known import are_as_known, needs_program, outcomes

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from adamant_torch import hello
-from tests.known import FOLDER, LOOKED_AT, RELEASE, engine_options, known, with_options
+from adamant_torch.defects import known
+from tests.known import FOLDER, KNOWN, LOOKED_AT, RELEASE, engine_options, with_options
 from tests.peer import ROOT
 
 FSDP1 = ROOT / "adamant_torch" / "fsdp1" / "known"
@@ -31,19 +32,20 @@ def test_each_entry_says_what_a_reader_needs(folder: Path) -> None:
     assert len(set(names)) == len(names)
     for entry in known(folder):
         assert re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", entry.name)
-        assert entry.cause[0].isupper()
-        assert entry.cause.endswith(".")
+        for sentence in (entry.cause, entry.effect):
+            assert sentence[0].isupper() or sentence[0].isdigit()
+            assert sentence.rstrip(")").endswith(".")
         assert entry.thread == "none" or entry.thread.startswith("https://github.com/")
         assert set(entry.versions) <= set(LOOKED_AT)
 
 
 def test_each_scenario_of_the_folder_belongs_to_one_entry() -> None:
-    shown = sorted(name for entry in known() for name in entry.shown_by)
+    shown = sorted(name for entry in KNOWN for name in entry.shown_by)
     assert shown == sorted({path.name for path in FOLDER.glob("*.yaml")} - {"known.yaml"})
 
 
 def test_each_scenario_opens_with_the_reason_why_it_exists() -> None:
-    for entry in known():
+    for entry in KNOWN:
         for name in entry.shown_by:
             reason = (FOLDER / name).read_text(encoding="utf-8").split("\nadamant: 1\n")[0]
             assert reason.startswith("# ")
@@ -53,7 +55,7 @@ def test_each_scenario_opens_with_the_reason_why_it_exists() -> None:
 
 def test_what_avoids_a_defect_is_offered_and_another_value_shows_it() -> None:
     offered = hello.options()
-    for entry in known():
+    for entry in KNOWN:
         for option in entry.avoid:
             name, value = option.split(": ")
             assert value in offered[name]
@@ -98,7 +100,7 @@ def is_offered(scenario: str) -> bool:
 @needs_program
 def test_each_scenario_shows_its_defect_in_the_versions_of_its_entry(tmp_path: Path) -> None:
     expected = {}
-    for entry in known():
+    for entry in KNOWN:
         outcome = "violated" if entry.shows() else "pass"
         for name in entry.shown_by:
             offered = is_offered((FOLDER / name).read_text(encoding="utf-8"))
@@ -114,7 +116,7 @@ def test_no_scenario_shows_its_defect_with_the_options_that_avoid_it(tmp_path: P
     folder.mkdir()
     damaged = ("missing_shard", "shard_of_another_save", "flipped_bit")  # which a load then refuses
     expected = {}
-    for entry in known():
+    for entry in KNOWN:
         for name in entry.shown_by if entry.avoid else ():
             text = with_options((FOLDER / name).read_text(encoding="utf-8"), entry.avoid)
             (folder / name).write_text(text, encoding="utf-8")
