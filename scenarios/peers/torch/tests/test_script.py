@@ -15,6 +15,7 @@ import pytest
 from adamant_torch import script
 from adamant_torch.protocol import Message
 from adamant_torch.script.layout import COLUMNS_MAX, called, laid
+from adamant_torch.script.numbers import Values
 from tests.sessions import STATE, of_value, opened, run, session, trained
 
 
@@ -203,7 +204,15 @@ def test_numbers_too_many_to_read_lie_beside(tmp_path: Path) -> None:
 def test_all_that_is_looked_at_has_an_expression(look: Message, told: str) -> None:
     found = of_value("1")
     found["shows"]["sides"]["actual"] = {"after": 5, "rank": 0, **look}
-    assert told in text_of(found)
+    text = text_of(found)
+    assert told in text
+    compile(text, "x.py", "exec")
+
+
+def test_rows_without_elements_are_rows() -> None:
+    assert Values((2, 2), (1.0, 2.0, 3.0, "inf")).nested() == [[1.0, 2.0], [3.0, "inf"]]
+    assert Values((2, 0), ()).nested() == [[], []]
+    assert Values((0, 2), ()).nested() == "torch.zeros(0, 2)"
 
 
 def changed(found: Message, **fields: Any) -> Message:

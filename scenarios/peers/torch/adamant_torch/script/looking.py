@@ -45,7 +45,8 @@ def expression(side: Message) -> str:
         return f"single({scale}.get({of}, {side['otherwise']}) or 0).hex()"
     if kind == "setting":
         beta = f"[{side['beta']}]" if "beta" in side else ""
-        return f'f"{{single(group(state, {rank}, {source(side["group"])})[{of}]{beta}):.9g}}"'
+        setting = f"group(state, {rank}, {source(side['group'])})[{of}]{beta}"
+        return f'format(single({setting}), ".9g")'
     told = {
         "dtype": f'header(state, {rank})[{of}]["dtype"]',
         "presence": f'"a tensor" if {of} in header(state, {rank}) else "nothing"',

@@ -29,8 +29,8 @@ class Values:
         if len(self.shape) == 1:
             return [Expression(v) if isinstance(v, str) else float(v) for v in self.values]
         size = len(self.values) // self.shape[0]
-        rows = range(0, len(self.values), size)
-        return [Values(self.shape[1:], self.values[row : row + size]).nested() for row in rows]
+        rows = [self.values[row * size :][:size] for row in range(self.shape[0])]
+        return [Values(self.shape[1:], row).nested() for row in rows]
 
     def tensor(self) -> torch.Tensor:
         """Return them as a file beside a script has them."""
