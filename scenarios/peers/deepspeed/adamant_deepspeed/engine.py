@@ -27,7 +27,7 @@ from adamant_deepspeed import (
 )
 from adamant_deepspeed.config import config
 from adamant_deepspeed.places import Place, gather, rows_of
-from adamant_torch import optimizer
+from adamant_torch import model, optimizer
 from adamant_torch.model import DTYPES
 from adamant_torch.protocol import Message, ProtocolError
 from adamant_torch.requests import Opening, Overflow
@@ -111,17 +111,13 @@ class ZeroEngine(adamant_torch.Engine):
         """Run a backward through DeepSpeed, and add what it has reduced to what is kept."""
         self.parts.drop()
         self.clips, self.scales.norm = False, 0.0
-        units: list[dict[str, torch.Tensor]] = [
-            {} for _ in range(1 + max(param.unit for param in self.opening.params))
-        ]
-        names = [param for param in self.opening.params if param.name not in without]
-        for param in names:
-            x = gradients[param.name].reshape(param.shape)
-            units[param.unit][net.module_name(param.name)] = x
-        if names:
+        params = [param for param in self.opening.params if param.name not in without]
+        if params:
+            names = net.names(self.opening)
+            given = {names[p.name]: gradients[p.name].reshape(p.shape) for p in params}
             with averages.summing(self.zero, self.divisor is not None):
-                self.engine.backward(self.engine(units))
-            self._keep({param.name for param in names})
+                self.engine.backward(self.engine(model.tree(given)))
+            self._keep({param.name for param in params})
         if overflow is not None:
             self._overwrite(overflow)
 

@@ -10,35 +10,28 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from adamant_torch import optimizer
-from adamant_torch.model import DTYPES, Model, Unit
+from adamant_torch import model, optimizer
 from adamant_torch.protocol import EngineError
 from adamant_torch.requests import Opening
 
 WIDEST = 16  # fp32 values in a vector of AVX-512
 
 
-def module_name(name: str) -> str:
-    """Return a parameter's name as a module may spell it and a file system, too."""
-    return name.replace(".", ":")
+def names(opening: Opening) -> dict[str, str]:
+    """Return the name of each parameter in the model, as a file system may spell it, too."""
+    return {name: full.replace("/", ":") for name, full in model.full_names(opening).items()}
 
 
-def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
+def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> model.Unit:
     """Return the model with the scenario's initial values, in the type that it computes with."""
-    computed = DTYPES[opening.precision.param]
-    units = [Unit() for _ in range(1 + max(param.unit for param in opening.params))]
-    for param in opening.params:
-        value = initial[param.name].reshape(param.shape).to(computed)
-        units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
-    return Model(units)
+    named = names(opening)
+    values = {named[p.name]: initial[p.name].reshape(p.shape).clone() for p in opening.params}
+    return model.Unit(model.tree(values), model.DTYPES[opening.precision.param])
 
 
-def parameters(opening: Opening, whole: Model) -> dict[str, nn.Parameter]:
+def parameters(opening: Opening, whole: model.Unit) -> dict[str, nn.Parameter]:
     """Return the model's parameters by the scenario's names, in its order."""
-    return {
-        param.name: whole.unit(param.unit).get_parameter(module_name(param.name))
-        for param in opening.params
-    }
+    return {name: whole.get_parameter(full) for name, full in names(opening).items()}
 
 
 def make_optimizer(opening: Opening, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
