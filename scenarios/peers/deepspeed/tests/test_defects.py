@@ -6,9 +6,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from adamant_torch import defects
 
 from adamant_deepspeed import surroundings
+from adamant_torch import defects
 
 FOLDER = Path(__file__).parent.parent
 KNOWN = defects.all_known(FOLDER / "adamant_deepspeed")

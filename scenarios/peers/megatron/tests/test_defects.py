@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
 from adamant_torch import defects
 
 FOLDER = Path(__file__).parent.parent
