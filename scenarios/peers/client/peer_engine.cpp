@@ -93,8 +93,8 @@ std::string command_of_adapter(std::string const& name) {
     if (has_adapter(python, adapter))
       return fmt::format("exec {} -m {}", shell_quoted(python.string()), module);
   throw MachineLacks(fmt::format(
-      "engine `{0}`{1}: no python3 in PATH has its adapter, the module {2}; in {3} `.ci/setup "
-      "--peers {0}` installs it, or says which there are",
+      "engine `{0}`{1}: no python3 in PATH has its adapter, the module {2}, and what that needs; "
+      "in {3} `.ci/setup --peers {0}` installs it, or says which there are",
       name, suggest(name, engine_names), module, ADAMANT_SOURCE_DIRECTORY));
 }
 
