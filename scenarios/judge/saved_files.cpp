@@ -36,14 +36,14 @@ void add_shard_file(SavedFiles& saved, Bytes file, FileNumbers const& numbers) {
 }
 
 AdamConfig config_of(Json const& group) {
-  auto const number = [](Json const& json) { return static_cast<float>(json.get<double>()); };
-  return {.mode = group.at("mode") == "adamw" ? AdamMode::adamw : AdamMode::adam,
-          .learning_rate = number(group.at("lr")),
-          .beta1 = number(group.at("betas").at(0)),
-          .beta2 = number(group.at("betas").at(1)),
-          .epsilon = number(group.at("eps")),
-          .weight_decay = number(group.at("weight_decay")),
-          .bias_correction = group.at("bias_correction").get<bool>()};
+  AdamConfig config{.mode = group.at("mode") == "adamw" ? AdamMode::adamw : AdamMode::adam,
+                    .bias_correction = group.at("bias_correction").get<bool>()};
+  for (AdamNumber const& number : numbers_of_adam()) {
+    Json const& value = group.at(number.key);
+    Json const& one = number.beta < 0 ? value : value.at(static_cast<std::size_t>(number.beta));
+    config.*number.place = static_cast<float>(one.get<double>());
+  }
+  return config;
 }
 
 oracle::LossScaler scaler_of(Json const& numbers) {

@@ -4,6 +4,19 @@
 
 namespace adamant::scenarios {
 
+namespace {
+
+void add_numbers(std::vector<AdamNumber>& all, std::string_view key, float AdamConfig::*place) {
+  all.push_back({.key = key, .name = key, .place = place});
+}
+
+void add_numbers(std::vector<AdamNumber>& all, std::string_view key, BetasOfConfig /*betas*/) {
+  all.push_back({.key = key, .name = "beta1", .beta = 0, .place = &AdamConfig::beta1});
+  all.push_back({.key = key, .name = "beta2", .beta = 1, .place = &AdamConfig::beta2});
+}
+
+}  // namespace
+
 std::optional<NumberFormat> format_of(ParamType type) {
   switch (type) {
     case ParamType::fp32:
@@ -49,6 +62,24 @@ AdamOverride difference(AdamConfig const& config) {
 
 AdamConfig with(AdamConfig config, AdamOverride const& change) {
   return changed(config, change);
+}
+
+AdamOverride without(AdamOverride change, AdamOverride const& own) {
+  for_each_key<AdamOverride>([&](auto const& row) {
+    if (value_at(own, row.place)) reset(change, row);
+  });
+  return change;
+}
+
+std::span<AdamNumber const> numbers_of_adam() {
+  static auto const all = std::apply(
+      [](auto const&... setting) {
+        std::vector<AdamNumber> numbers;
+        (add_numbers(numbers, setting.key, setting.in_config), ...);
+        return numbers;
+      },
+      settable_of_adam);
+  return all;
 }
 
 Optimizer with(Optimizer optimizer, SettingsChange const& change) {

@@ -133,6 +133,18 @@ struct SettingsChange {
 AdamOverride difference(AdamConfig const& config);
 /// `config` with everything that `change` names replaced.
 AdamConfig with(AdamConfig config, AdamOverride const& change);
+/// What `change` says and `own` does not.
+AdamOverride without(AdamOverride change, AdamOverride const& own);
+
+/// A number of a configuration. Both betas have one key.
+struct AdamNumber {
+  std::string_view key;
+  std::string_view name;  // by itself: "lr", "beta1"
+  int beta = -1;          // which of betas it is
+  float AdamConfig::*place = nullptr;
+};
+/// All of them, as files list them.
+std::span<AdamNumber const> numbers_of_adam();
 /// `optimizer` after a `set`.
 Optimizer with(Optimizer optimizer, SettingsChange const& change);
 

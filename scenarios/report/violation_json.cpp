@@ -85,13 +85,11 @@ struct ValueJson {
   Json operator()(Count count) const { return {{"count", count.count}}; }
   Json operator()(Presence presence) const { return {{"there", presence.there}}; }
   Json operator()(AdamConfig const& config) const {
-    return {{"optimizer", word_for(config.mode)},
-            {"lr", bits_text(Number(config.learning_rate))},
-            {"beta1", bits_text(Number(config.beta1))},
-            {"beta2", bits_text(Number(config.beta2))},
-            {"eps", bits_text(Number(config.epsilon))},
-            {"weight_decay", bits_text(Number(config.weight_decay))},
-            {"bias_correction", config.bias_correction}};
+    Json json{{"optimizer", word_for(config.mode)}};
+    for (AdamNumber const& number : numbers_of_adam())
+      json[std::string(number.name)] = bits_text(Number(config.*number.place));
+    json["bias_correction"] = config.bias_correction;
+    return json;
   }
   Json operator()(LiveBytes const& live) const {
     return {{"device_bytes", live.device}, {"pinned_bytes", live.pinned}};

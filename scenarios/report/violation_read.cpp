@@ -96,13 +96,11 @@ Interval interval_from(Json const& json) {
 }
 
 AdamConfig settings_from(Json const& json) {
-  return {.mode = value_in<AdamMode>(words_of<AdamMode>, json.at("optimizer")),
-          .learning_rate = float_from(json.at("lr")),
-          .beta1 = float_from(json.at("beta1")),
-          .beta2 = float_from(json.at("beta2")),
-          .epsilon = float_from(json.at("eps")),
-          .weight_decay = float_from(json.at("weight_decay")),
-          .bias_correction = json.at("bias_correction")};
+  AdamConfig config{.mode = value_in<AdamMode>(words_of<AdamMode>, json.at("optimizer")),
+                    .bias_correction = json.at("bias_correction")};
+  for (AdamNumber const& number : numbers_of_adam())
+    config.*number.place = float_from(json.at(std::string(number.name)));
+  return config;
 }
 
 Elements elements_from(Json const& json) {

@@ -30,14 +30,7 @@ std::span<Kind const> iteration_of(bool clips) {
 }  // namespace
 
 AdamOverride SetByGroup::operator[](std::size_t group) const {
-  AdamOverride change = *change_;
-  if (group == 0) return change;
-  AdamOverride const& own = (*groups_)[group - 1].settings;
-  if (own.lr) change.lr.reset();
-  if (own.betas) change.betas.reset();
-  if (own.eps) change.eps.reset();
-  if (own.weight_decay) change.weight_decay.reset();
-  return change;
+  return group == 0 ? *change_ : without(*change_, (*groups_)[group - 1].settings);
 }
 
 std::string_view name_of(Primitive::Kind kind) {

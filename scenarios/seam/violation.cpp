@@ -95,12 +95,9 @@ std::optional<SettingDifference> setting_difference(Violation const& violation) 
   auto const* const right = std::get_if<AdamConfig>(&violation.expected);
   auto const* const wrong = std::get_if<AdamConfig>(&violation.actual);
   if (right == nullptr || wrong == nullptr) return std::nullopt;
-  for (SettingDifference const& difference : std::to_array<SettingDifference>(
-           {{"lr", -1, right->learning_rate, wrong->learning_rate},
-            {"betas", 0, right->beta1, wrong->beta1},
-            {"betas", 1, right->beta2, wrong->beta2},
-            {"eps", -1, right->epsilon, wrong->epsilon},
-            {"weight_decay", -1, right->weight_decay, wrong->weight_decay}}))
+  for (AdamNumber const& number : numbers_of_adam()) {
+    SettingDifference const difference{number.key, number.beta, right->*number.place,
+                                       wrong->*number.place};
     if (Number(difference.expected) != Number(difference.actual)) return difference;
   return std::nullopt;
 }

@@ -89,11 +89,8 @@ void SimExecution::announce_settings(int rank) {
   for (std::size_t g = 0; g < parts_.groups.size(); ++g) {
     AdamConfig const config = world_.rank(rank)->engine().group(static_cast<int>(g));
     std::string const of = " of group " + std::to_string(g);
-    sim::note_setting("lr" + of, config.learning_rate);
-    sim::note_setting("beta1" + of, config.beta1);
-    sim::note_setting("beta2" + of, config.beta2);
-    sim::note_setting("eps" + of, config.epsilon);
-    sim::note_setting("weight_decay" + of, config.weight_decay);
+    for (AdamNumber const& number : numbers_of_adam())
+      sim::note_setting(std::string(number.name) + of, config.*number.place);
   }
 }
 

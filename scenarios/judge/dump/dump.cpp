@@ -18,6 +18,7 @@
 #include "scenarios/judge/dump/output_error.h"
 #include "scenarios/judge/dump/quantised_tensors.h"
 #include "scenarios/judge/dump/safetensors.h"
+#include "scenarios/language/words.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
@@ -313,15 +314,13 @@ std::string Dump::settings_of_step(WorldView const& world) const {
   for (int parameter = 0; parameter < dumped_.parameter_count; ++parameter) {
     ParameterSpec const& spec = dumped_.spec(parameter);
     AdamConfig const& config = dumped_.settings(spec.group);
-    text[spec.name] = {{"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"},
-                       {"lr", double{config.learning_rate}},
-                       {"beta1", double{config.beta1}},
-                       {"beta2", double{config.beta2}},
-                       {"eps", double{config.epsilon}},
-                       {"weight_decay", double{config.weight_decay}},
-                       {"bias_correction", config.bias_correction},
-                       {"skipped", world.scaling(0).skipped},
-                       {"step", world.step_count(0, parameter)}};
+    auto& settings = text[spec.name];
+    settings["mode"] = word_for(config.mode);
+    for (AdamNumber const& number : numbers_of_adam())
+      settings[std::string(number.name)] = double{config.*number.place};
+    settings["bias_correction"] = config.bias_correction;
+    settings["skipped"] = world.scaling(0).skipped;
+    settings["step"] = world.step_count(0, parameter);
   }
   return text.dump();
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/words.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
@@ -48,11 +49,12 @@ std::string ranges_text(Elements const& elements) {
 }
 
 std::string settings_text(AdamConfig const& config) {
-  return fmt::format("{} lr {} betas {} {} eps {} weight_decay {}{}",
-                     config.mode == AdamMode::adamw ? "adamw" : "adam",
-                     decimal(config.learning_rate), decimal(config.beta1), decimal(config.beta2),
-                     decimal(config.epsilon), decimal(config.weight_decay),
-                     config.bias_correction ? "" : " without bias correction");
+  std::string text(word_for(config.mode));
+  for (AdamNumber const& number : numbers_of_adam()) {
+    if (number.beta < 1) text.append(" ").append(number.key);
+    text.append(" ").append(decimal(config.*number.place));
+  }
+  return text + (config.bias_correction ? "" : " without bias correction");
 }
 
 std::string count_text(Breach breach, std::int64_t count) {
