@@ -1,11 +1,11 @@
 #include "scenarios/judge/shard_file.h"
 
 #include <cstring>
-#include <optional>
 #include <stdexcept>
 
 #include "oracle/formats/formats.h"
 #include "scenarios/language/json_text.h"
+#include "scenarios/language/words.h"
 
 namespace adamant::scenarios {
 
@@ -44,14 +44,7 @@ std::size_t numel_of(Extents const& shape) {
   return numel;
 }
 
-/// The format of a file's type; bytes are those of fp8. F64 and I64 are read into another.
-std::optional<NumberFormat> format_of(std::string const& dtype) {
-  if (dtype == "BF16") return NumberFormat::bf16;
-  if (dtype == "F16") return NumberFormat::fp16;
-  if (dtype == "U8") return NumberFormat::fp8;
-  if (dtype == "F32" || dtype == "F64" || dtype == "I64") return NumberFormat::fp32;
-  return std::nullopt;
-}
+constexpr std::string_view dtypes[] = {"F32", "BF16", "F16", "U8", "U16"};
 
 template <typename Number>
 std::vector<double> wide_numbers(Bytes bytes) {
@@ -64,7 +57,7 @@ std::vector<double> wide_numbers(Bytes bytes) {
 
 /// REQUIRES: a type that is known.
 void decode_into(SavedBox& box, std::string const& dtype, Bytes bytes) {
-  bool const wide = dtype == "F64" || dtype == "I64";
+  bool const wide = dtype.ends_with("64");
   std::size_t const size = wide ? sizeof(double) : bytes_of(box.format);
   require(bytes.size() % size == 0 && bytes.size() / size == numel_of(box.shape),
           "a tensor has other bytes than its shape says");
@@ -87,7 +80,8 @@ SavedBox box_of(Json const& entry, Json const& offsets, Bytes data) {
   require(range.size() == 2 && range[0] <= range[1] && range[1] <= data.size(),
           "a tensor lies outside of its file");
   auto const dtype = entry.at("dtype").get<std::string>();
-  auto const format = format_of(dtype);
+  bool const wide = dtype == "F64" || dtype == "I64";
+  auto const format = wide ? NumberFormat::fp32 : format_of_dtype(dtype);
   if (!format) return box;
   box.format = *format;
   decode_into(box, dtype, data.subspan(range[0], range[1] - range[0]));
@@ -102,6 +96,14 @@ Json places_in(Json const& header) {
 }
 
 }  // namespace
+
+std::string_view dtype_of(NumberFormat format) {
+  return dtypes[static_cast<std::size_t>(format)];
+}
+
+std::optional<NumberFormat> format_of_dtype(std::string_view dtype) {
+  return value_named<NumberFormat>(std::span(dtypes).first<4>(), dtype);
+}
 
 std::vector<std::pair<std::string, SavedBox>> boxes_in(Bytes file) {
   std::uint64_t length = 0;

@@ -11,6 +11,7 @@
 
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/dump/output_error.h"
+#include "scenarios/judge/shard_file.h"
 #include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {
@@ -21,11 +22,6 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t alignment = 8;
 constexpr std::size_t widened_numel = 8192;  // widened at once
-
-char const* name_in_file(NumberFormat format) {
-  constexpr char const* names[] = {"F32", "BF16", "F16", "U8"};
-  return names[static_cast<std::size_t>(format)];
-}
 
 std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -38,7 +34,7 @@ std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const&
     for (auto const& part : tensor.parts) given += part.size();
     ADAMANT_RUN_ASSERT(given == static_cast<std::size_t>(numel) * bytes_of(tensor.stored));
     std::int64_t const end = begin + numel * static_cast<std::int64_t>(bytes_of(tensor.written));
-    header[tensor.name] = {{"dtype", name_in_file(tensor.written)},
+    header[tensor.name] = {{"dtype", dtype_of(tensor.written)},
                            {"shape", tensor.shape},
                            {"data_offsets", {begin, end}}};
     begin = end;

@@ -13,6 +13,7 @@
 #include "oracle/formats/formats.h"
 #include "oracle/formats/small_formats.h"
 #include "scenarios/judge/saved_quantised.h"
+#include "scenarios/judge/shard_file.h"
 #include "scenarios/peers/client/process.h"
 
 namespace adamant::scenarios {
@@ -20,11 +21,6 @@ namespace adamant::scenarios {
 namespace {
 
 using Extents = std::vector<std::int64_t>;
-
-std::string_view dtype_of(NumberFormat format) {
-  constexpr std::string_view dtypes[] = {"F32", "BF16", "F16", "U8", "U16"};
-  return dtypes[static_cast<int>(format)];
-}
 
 /// One tensor's parts in a file.
 class Parts {

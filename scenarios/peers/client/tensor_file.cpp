@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "scenarios/judge/shard_file.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/process.h"
 
@@ -109,10 +110,7 @@ class Reader {
   }
 
   NumberFormat format_of(std::string const& name, std::string const& dtype) {
-    if (dtype == "F32") return NumberFormat::fp32;
-    if (dtype == "BF16") return NumberFormat::bf16;
-    if (dtype == "F16") return NumberFormat::fp16;
-    if (dtype == "U8") return NumberFormat::fp8;
+    if (auto const format = format_of_dtype(dtype)) return *format;
     refuse(fmt::format("tensor {} has dtype {}; expected F32, BF16, F16 or U8", name, dtype));
   }
 
