@@ -211,8 +211,7 @@ void Execution::expect_no_state(int rank) {
   expect_no_state(rank, "save", [&] { engine.save(*parts_.storage(rank), "after_failed_load"); });
 }
 
-template <typename Verb>
-void Execution::expect_no_state(int rank, char const* name, Verb verb) {
+void Execution::expect_no_state(int rank, char const* name, std::function<void()> const& verb) {
   Violation violation{.operation = entry(rank), .rank = rank, .subject = Call{.verb = name}};
   try {
     verb();

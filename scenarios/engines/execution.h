@@ -100,8 +100,7 @@ class Execution {
   bool has_state(int entry);
   void expect_no_state(int rank);
   /// Of one verb.
-  template <typename Verb>
-  void expect_no_state(int rank, char const* name, Verb verb);
+  void expect_no_state(int rank, char const* name, std::function<void()> const& verb);
   void take_notes();
 
   CheckpointFiles& files_;

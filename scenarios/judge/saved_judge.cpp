@@ -55,11 +55,6 @@ Fault fault_of_steps(SavedFiles const& saved, oracle::Model const& model) {
   return std::nullopt;
 }
 
-std::string_view part_of(Breach breach) {
-  constexpr std::string_view parts[] = {"value", "scale", "code", "amax", "history", "next scale"};
-  return parts[static_cast<std::size_t>(breach)];
-}
-
 /// What a quantised parameter is read from.
 Fault fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int parameter) {
   ParameterSpec const& spec = model.spec(parameter);
@@ -85,7 +80,7 @@ Fault fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int pa
                    .index = difference->index,
                    .expected = difference->expected,
                    .actual = difference->actual,
-                   .text = std::string(part_of(difference->breach))};
+                   .text = std::string(part_of(difference->breach).word)};
 }
 
 /// The numbers themselves, which are all in fp32.

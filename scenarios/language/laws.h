@@ -3,9 +3,13 @@
 // here.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
+
+#include "sim/violation.h"
 
 namespace adamant::scenarios {
 
@@ -15,22 +19,13 @@ struct Meaning {
   std::string_view text;
 };
 
-enum class Law {
+/// What judges hold engines to.
+enum class JudgedLaw {
   values_bitwise,
   values_interval,
   ranks_agree,
   pointers_stable,
   memory_budget,
-  access_bounds,
-  access_uninitialized,
-  access_lifetime,
-  access_place,
-  order_race,
-  order_deadlock,
-  order_collective,
-  graph_capture,
-  graph_pointer,
-  graph_scalar,
   checkpoint_roundtrip,
   checkpoint_atomic,
   checkpoint_integrity,
@@ -40,29 +35,39 @@ enum class Law {
   runs_repeated,
   runs_options,
   runs_resumed,
-  error_unseen,  // this one and the next two are warnings
-  memory_leak,
-  error_thread,
 };
 
-/// All laws, in the order of their enumerators, without warnings.
+/// A law of the judges, or of simulated worlds. In templates g++ 12 knows it as JudgedLaw's alone.
+struct Law : std::variant<JudgedLaw, sim::Law> {
+  using variant::variant;
+  using enum JudgedLaw;
+  using enum sim::Law;
+  friend constexpr auto operator<=>(Law const&, Law const&) = default;
+};
+
+/// All laws, as documents list them, without warnings.
 std::span<Meaning const> laws();
 /// What is told, and fails nothing unless somebody asks for that (`--strict`).
 std::span<Meaning const> warnings();
 
+constexpr bool is_of_world(Law law) {
+  return std::holds_alternative<sim::Law>(law);
+}
+
 /// Is it judged by what happens inside of a simulated world, which no other shows?
 constexpr bool is_of_simulation(Law law) {
-  bool const of_accesses = law >= Law::access_bounds && law <= Law::graph_scalar;
-  return of_accesses || law == Law::determinism_digest || law >= Law::error_unseen;
+  return is_of_world(law) || law == Law::determinism_digest;
 }
 
 /// Can an engine in a process of its own be judged by it? Addresses, streams and what it has
 /// allocated are not shown.
 constexpr bool is_seen_outside(Law law) {
-  return law < Law::pointers_stable || law > Law::graph_scalar || law == Law::order_deadlock;
+  bool const of_memory = law == Law::pointers_stable || law == Law::memory_budget;
+  return law == Law::order_deadlock || (!is_of_world(law) && !of_memory);
 }
 
 /// "values.bitwise": the law as files and reports write it.
+/// REQUIRES: not of_harness.
 std::string_view id_of(Law law);
 /// The inverse of id_of().
 std::optional<Law> law_of(std::string_view id);

@@ -98,6 +98,7 @@ TEST(Text, ARaceNamesBothAccessesAndTheMissingEdge) {
   race.accesses = {{.rank = 0,
                     .stream = "comm",
                     .operation = "ncclAllGather",
+                    .name = "",
                     .kind = "write",
                     .buffer = "whole#2",
                     .begin = 0,
@@ -105,6 +106,7 @@ TEST(Text, ARaceNamesBothAccessesAndTheMissingEdge) {
                    {.rank = 0,
                     .stream = "host",
                     .operation = "host code",
+                    .name = "",
                     .kind = "read",
                     .buffer = "whole#2",
                     .begin = 60,
@@ -136,6 +138,7 @@ TEST(Text, ARaceNamesTheLinesOfItsAccessesItsCallsAndItsBuffer) {
   race.accesses = {{.rank = 1,
                     .stream = "a",
                     .operation = "adam",
+                    .name = "",
                     .kind = "write",
                     .buffer = "w",
                     .end = 4,
@@ -150,6 +153,7 @@ TEST(Text, ARaceNamesTheLinesOfItsAccessesItsCallsAndItsBuffer) {
                    {.rank = 1,
                     .stream = "b",
                     .operation = "adam",
+                    .name = "",
                     .kind = "write",
                     .buffer = "w",
                     .end = 4,
@@ -173,6 +177,7 @@ TEST(Text, AGraphOnFreedMemoryNamesTheLinesOfItsLaunchAndOfWhatItCaptured) {
   stale.accesses = {{.rank = 1,
                      .stream = "a",
                      .operation = "adam",
+                     .name = "",
                      .kind = "write",
                      .buffer = "w",
                      .end = 4,
@@ -238,17 +243,20 @@ TEST(Text, WhatOthersWroteSteersNoTerminal) {
   result.notes = {steers};
   reported.replay = "adamant run " + steers;
   Location const at{.file = steers, .line = 1, .function = steers};
-  result.violations.push_back(
-      {.law = Law::order_race,
-       .breach = Breach::unordered_accesses,
-       .subject = Named{steers},
-       .text = steers,
-       .thrown = {.kind = steers, .where = steers, .traceback = steers},
-       .accesses =
-           {{.stream = steers, .operation = steers, .kind = steers, .buffer = steers, .at = at}},
-       .missing = steers,
-       .at = at,
-       .related = {{.what = steers, .at = at}}});
+  result.violations.push_back({.law = Law::order_race,
+                               .breach = Breach::unordered_accesses,
+                               .subject = Named{steers},
+                               .text = steers,
+                               .thrown = {.kind = steers, .where = steers, .traceback = steers},
+                               .accesses = {{.stream = steers,
+                                             .operation = steers,
+                                             .name = steers,
+                                             .kind = steers,
+                                             .buffer = steers,
+                                             .at = at}},
+                               .missing = steers,
+                               .at = at,
+                               .related = {{.what = steers, .at = at}}});
   std::string const text = describe(reported, {.verbosity = Verbosity::verbose});
   EXPECT_EQ(printable_lines(text), text) << text;
   EXPECT_EQ(printable_lines(annotation(reported)), annotation(reported));

@@ -141,6 +141,7 @@ Access access_from(Json const& json) {
   return {.rank = json.at("rank"),
           .stream = json.at("stream"),
           .operation = json.at("operation"),
+          .name = "",
           .kind = json.at("kind"),
           .buffer = json.at("buffer"),
           .begin = json.at("begin"),

@@ -9,86 +9,87 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr auto breach_names = std::to_array<std::string_view>({
-    "other_value",
-    "other_scale",
-    "other_code",
-    "other_amax",
-    "other_history",
-    "other_next_scale",
-    "outside_reduction",
-    "outside_clip",
-    "outside_unscale",
-    "outside_step",
-    "other_type",
-    "other_elements",
-    "other_size",
-    "gradient_presence",
-    "other_step_count",
-    "other_settings",
-    "other_scaling",
-    "other_gathered",
-    "moved",
-    "other_live_bytes",
-    "other_peak",
-    "other_allocation",
-    "unlisted_allocation",
-    "dead_buffer",
-    "left_allocation",
-    "left_handles",
-    "damage_unnoticed",
-    "damage_misjudged",
-    "not_loaded",
-    "rounded_unasked",
-    "other_files",
-    "saved_otherwise",
-    "foreign_loaded",
-    "failed",
-    "no_answer",
-    "loaded_alone",
-    "failed_load_changed",
-    "state_disagreed",
-    "used_without_state",
-    "silent_about_state",
-    "memory_kept",
-    "other_digest",
-    "other_in_run",
-    "other_file_in_run",
-    "unordered_accesses",
-    "freed_before_allocated",
-    "used_before_allocated",
-    "used_after_free",
-    "freed_since_capture",
-    "beyond_end",
-    "outside",
-    "bad_address",
-    "misaligned",
-    "not_registered",
-    "not_reachable",
-    "of_other_device",
-    "not_written",
-    "destroyed_handle",
-    "returned_frame",
-    "stale_setting",
-    "not_capturable",
-    "deadlock",
-    "left_over",
-    "calls_differ",
-    "open_group",
-    "unseen_error",
-    "never_freed",
-    "foreign_thread",
-});
-static_assert(breach_names.size() == static_cast<std::size_t>(Breach::foreign_thread) + 1);
+using Kind = BreachKind;
+
+struct Row {
+  JudgedBreach breach;
+  std::string_view name;
+  Kind kind;
+  StoredPart part = {};
+};
+
+constexpr Row breach_table[] = {
+    {Breach::other_value, "other_value", Kind::number},
+    {Breach::other_scale, "other_scale", Kind::number, {"/scale", "scale"}},
+    {Breach::other_code, "other_code", Kind::number, {"/raw", "code"}},
+    {Breach::other_amax, "other_amax", Kind::number, {"/amax", "amax"}},
+    {Breach::other_history, "other_history", Kind::number, {"/history", "history"}},
+    {Breach::other_next_scale, "other_next_scale", Kind::number, {"/next_scale", "next scale"}},
+    {Breach::outside_reduction, "outside_reduction", Kind::number},
+    {Breach::outside_clip, "outside_clip", Kind::number},
+    {Breach::outside_unscale, "outside_unscale", Kind::number},
+    {Breach::outside_step, "outside_step", Kind::number},
+    {Breach::other_type, "other_type", Kind::value},
+    {Breach::other_elements, "other_elements", Kind::value},
+    {Breach::other_size, "other_size", Kind::value},
+    {Breach::gradient_presence, "gradient_presence", Kind::value},
+    {Breach::other_step_count, "other_step_count", Kind::value},
+    {Breach::other_settings, "other_settings", Kind::value},
+    {Breach::other_scaling, "other_scaling", Kind::value},
+    {Breach::other_gathered, "other_gathered", Kind::value},
+    {Breach::moved, "moved", Kind::memory},
+    {Breach::other_live_bytes, "other_live_bytes", Kind::memory},
+    {Breach::other_peak, "other_peak", Kind::memory},
+    {Breach::other_allocation, "other_allocation", Kind::memory},
+    {Breach::unlisted_allocation, "unlisted_allocation", Kind::memory},
+    {Breach::dead_buffer, "dead_buffer", Kind::memory},
+    {Breach::left_allocation, "left_allocation", Kind::memory},
+    {Breach::left_handles, "left_handles", Kind::memory},
+    {Breach::damage_unnoticed, "damage_unnoticed", Kind::checkpoint},
+    {Breach::damage_misjudged, "damage_misjudged", Kind::checkpoint},
+    {Breach::not_loaded, "not_loaded", Kind::checkpoint},
+    {Breach::rounded_unasked, "rounded_unasked", Kind::checkpoint},
+    {Breach::other_files, "other_files", Kind::checkpoint},
+    {Breach::saved_otherwise, "saved_otherwise", Kind::checkpoint},
+    {Breach::foreign_loaded, "foreign_loaded", Kind::checkpoint},
+    {Breach::failed, "failed", Kind::failure},
+    {Breach::no_answer, "no_answer", Kind::failure},
+    {Breach::loaded_alone, "loaded_alone", Kind::failure},
+    {Breach::failed_load_changed, "failed_load_changed", Kind::failure},
+    {Breach::state_disagreed, "state_disagreed", Kind::failure},
+    {Breach::used_without_state, "used_without_state", Kind::failure},
+    {Breach::silent_about_state, "silent_about_state", Kind::failure},
+    {Breach::memory_kept, "memory_kept", Kind::failure},
+    {Breach::other_digest, "other_digest", Kind::further_run},
+    {Breach::other_in_run, "other_in_run", Kind::further_run},
+    {Breach::other_file_in_run, "other_file_in_run", Kind::further_run},
+};
+static_assert(std::size(breach_table) == static_cast<std::size_t>(Breach::other_file_in_run) + 1);
+
+Row const* row_of(Breach breach) {
+  auto const* const judged = std::get_if<JudgedBreach>(&breach);
+  return judged == nullptr ? nullptr : std::ranges::find(breach_table, *judged, &Row::breach);
+}
 
 }  // namespace
 
+BreachKind kind_of(Breach breach) {
+  return is_of_world(breach) ? Kind::world : row_of(breach)->kind;
+}
+
+StoredPart part_of(Breach breach) {
+  return is_of_world(breach) ? StoredPart{} : row_of(breach)->part;
+}
+
 std::string_view name_of(Breach breach) {
-  return breach_names[static_cast<std::size_t>(breach)];
+  auto const* const of_world = std::get_if<sim::Breach>(&breach);
+  return of_world != nullptr ? sim::name_of(*of_world) : row_of(breach)->name;
 }
 
 std::optional<Breach> breach_of(std::string_view name) {
-  return value_named<Breach>(breach_names, name);
+  auto const* const row = std::ranges::find(breach_table, name, &Row::name);
+  if (row != std::end(breach_table)) return row->breach;
+  return value_named<sim::Breach>(sim::breach_names, name);
 }
 
 std::optional<SettingDifference> setting_difference(Violation const& violation) {
@@ -99,6 +100,7 @@ std::optional<SettingDifference> setting_difference(Violation const& violation) 
     SettingDifference const difference{number.key, number.beta, right->*number.place,
                                        wrong->*number.place};
     if (Number(difference.expected) != Number(difference.actual)) return difference;
+  }
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,12 +17,13 @@
 #include "scenarios/language/laws.h"
 #include "scenarios/language/recipe.h"
 #include "scenarios/language/world.h"
+#include "sim/violation.h"
 
 namespace adamant::scenarios {
 
 /// How a law was broken. One law may be broken in several ways, and one way may break several laws:
 /// another value breaks `values.bitwise` after a step and `checkpoint.roundtrip` after a load.
-enum class Breach {
+enum class JudgedBreach {
   // ---- values, counters and settings ----
   other_value,  // expected, actual: Number
   other_scale,  // expected, actual: Number, or Count of a code that stands for a scale
@@ -71,39 +73,35 @@ enum class Breach {
   /// Between a scenario and a further run: expected, actual: Number, Count or AdamConfig
   other_in_run,
   other_file_in_run,  // likewise; text: the file
-  // ---- what a simulated world notices by itself (sim/sim.h); text: what it says ----
-  unordered_accesses,
-  freed_before_allocated,
-  used_before_allocated,
-  used_after_free,
-  freed_since_capture,
-  beyond_end,
-  outside,
-  bad_address,
-  misaligned,
-  not_registered,
-  not_reachable,
-  of_other_device,
-  not_written,
-  destroyed_handle,
-  returned_frame,
-  stale_setting,
-  not_capturable,
-  deadlock,
-  left_over,
-  calls_differ,
-  open_group,
-  unseen_error,
-  never_freed,  // actual: Count, of the bytes of all
-  foreign_thread,
 };
 
-/// Did a simulated world notice it by itself?
+/// In a way that judges tell, or in one that a simulated world notices by itself: then the
+/// violation's text is what the world says.
+struct Breach : std::variant<JudgedBreach, sim::Breach> {
+  using variant::variant;
+  using enum JudgedBreach;
+  using enum sim::Breach;
+  friend constexpr auto operator<=>(Breach const&, Breach const&) = default;
+};
+
+/// What a breach is a statement about.
+enum class BreachKind { number, value, memory, checkpoint, failure, further_run, world };
+BreachKind kind_of(Breach breach);
+
 inline bool is_of_world(Breach breach) {
-  return breach >= Breach::unordered_accesses;
+  return std::holds_alternative<sim::Breach>(breach);
 }
 
+/// A part of a stored tensor: what files call it behind the tensor's name, and in words.
+struct StoredPart {
+  std::string_view key = "";
+  std::string_view word = "value";
+};
+/// The part whose numbers are others. The tensor's own values where the breach says no other.
+StoredPart part_of(Breach breach);
+
 /// A word that documents and signatures of failures know it by. It never changes.
+/// REQUIRES: not of_harness.
 std::string_view name_of(Breach breach);
 /// The inverse of name_of().
 std::optional<Breach> breach_of(std::string_view name);
@@ -228,50 +226,10 @@ struct Digest {
 using Value = std::variant<std::monostate, Number, Interval, Elements, Count, Presence, AdamConfig,
                            LiveBytes, Allocated, Digest>;
 
-/// A line of the engine's source. The file is empty where it is not known.
-struct Location {
-  std::string file = "";
-  int line = 0;  // from 1
-  std::string function = "";
-  std::vector<Location> callers = {};  // the innermost first, a few
-  bool known() const { return !file.empty(); }
-  friend bool operator==(Location const&, Location const&) = default;
-};
-
-/// One side of a conflict between two accesses.
-struct Access {
-  int rank = 0;
-  std::string stream;
-  std::string operation;
-  std::string kind;  // "read" or "write"
-  std::string buffer;
-  std::int64_t begin = 0;  // bytes from the start of the buffer, negative before it
-  std::int64_t end = 0;
-  Location at = {};            // of the load or store; unknown where a copy or collective did it
-  Location enqueued_at = {};   // of the launch, copy, collective or free
-  Location captured_at = {};   // likewise, where a graph's launch enqueued it
-  Location allocated_at = {};  // of the buffer
-  Location freed_at = {};
-  int event = -1;  // of the timeline, where one was kept
-  friend bool operator==(Access const&, Access const&) = default;
-};
-
-/// A rank that waits for ever.
-struct Waiting {
-  int rank = 0;
-  Location at = {};  // of the call that does not return
-  friend bool operator==(Waiting const&, Waiting const&) = default;
-};
-
-/// Another call that a violation is about.
-struct Related {
-  /// What it did: the rank with which one is compared "called", a handle was "destroyed", what a
-  /// graph's launch does was "captured", a group was "opened".
-  std::string what;
-  int rank = 0;
-  Location at = {};
-  friend bool operator==(Related const&, Related const&) = default;
-};
+using sim::Access;
+using sim::Location;
+using sim::Related;
+using sim::Waiting;
 
 /// All elements of a tensor that are wrong, and what of it they are: that holds for exactly these.
 struct WrongElements {
@@ -327,7 +285,7 @@ struct Violation {
   std::vector<Waiting> waiting = {};
   std::vector<int> ranks = {};  // all for which it was found, ascending; empty: `rank` alone
   std::int64_t count = 1;       // how often it was found
-  int event = -1;               // of the timeline, where there are no accesses
+  std::int64_t event = -1;      // of the timeline, where there are no accesses
 
   friend bool operator==(Violation const&, Violation const&) = default;
 };

@@ -61,6 +61,7 @@ TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
     race.violations[0].accesses.push_back({.rank = 0,
                                            .stream = "comm",
                                            .operation = operation,
+                                           .name = "",
                                            .kind = "read",
                                            .buffer = "w",
                                            .begin = 0,

@@ -65,23 +65,18 @@ Json look_of_failure(Session const& session, std::string_view verb) {
 }
 
 Json look_of_calls(Session const& session, Violation const& violation) {
-  switch (violation.breach) {
-    case Breach::failed:
-    case Breach::no_answer: {
-      auto const* const call = about<Call>(violation);
-      return look_of_failure(session, call == nullptr ? "" : call->verb);
-    }
-    case Breach::not_loaded:
-      return look_of_failure(session, "load");
-    case Breach::damage_unnoticed:
-    case Breach::damage_misjudged:
-      return {{"kind", "no_failure"},
-              {"request", last_request(session, "load")},
-              {"place", "load"},
-              {"expected", "an error of type damaged_checkpoint"}};
-    default:
-      throw NoScript("no reply of the engine shows it by itself: " + message_of(violation));
+  Breach const breach = violation.breach;
+  if (breach == Breach::failed || breach == Breach::no_answer) {
+    auto const* const call = about<Call>(violation);
+    return look_of_failure(session, call == nullptr ? "" : call->verb);
   }
+  if (breach == Breach::not_loaded) return look_of_failure(session, "load");
+  if (breach == Breach::damage_unnoticed || breach == Breach::damage_misjudged)
+    return {{"kind", "no_failure"},
+            {"request", last_request(session, "load")},
+            {"place", "load"},
+            {"expected", "an error of type damaged_checkpoint"}};
+  throw NoScript("no reply of the engine shows it by itself: " + message_of(violation));
 }
 
 Json look_at_files(Session const& session, Violation const& violation) {

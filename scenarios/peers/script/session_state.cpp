@@ -20,12 +20,6 @@ bool failed(Exchange const& exchange) {
   return exchange.reply && exchange.reply->value("outcome", "") != "ok";
 }
 
-/// Behind a parameter's name in a file.
-std::string_view part_of(Breach breach) {
-  constexpr std::string_view parts[] = {"", "/scale", "/raw", "/amax", "/history", "/next_scale"};
-  return breach <= Breach::other_next_scale ? parts[static_cast<std::size_t>(breach)] : "";
-}
-
 /// What a load restores of a parameter, as keys of files say it.
 Json restored_parts(Reply const& precision) {
   Json parts = {""};
@@ -221,21 +215,17 @@ class LookOfState {
   Json look_at_tensor(Tensor const& tensor, std::size_t at, int rank) {
     std::string const key =
         fmt::format("{}/{}{}", tensor.whole ? "whole" : "local",
-                    tensor_name(tensor.parameter, tensor.kind), part_of(violation_.breach));
-    switch (violation_.breach) {
-      case Breach::gradient_presence:
-        return {{"look", "gradient"}, {"of", tensor.parameter}};
-      case Breach::other_type:
-        look_["expected"] = dtype_expected();
-        return {{"look", "dtype"}, {"of", key}};
-      case Breach::other_elements:
-        return look_at_elements(tensor.parameter, key);
-      default:
-        break;
+                    tensor_name(tensor.parameter, tensor.kind), part_of(violation_.breach).key);
+    if (violation_.breach == Breach::gradient_presence)
+      return {{"look", "gradient"}, {"of", tensor.parameter}};
+    if (violation_.breach == Breach::other_elements) return look_at_elements(tensor.parameter, key);
+    if (violation_.breach == Breach::other_type) {
+      look_["expected"] = dtype_expected();
+      return {{"look", "dtype"}, {"of", key}};
     }
     bool const of_whole = violation_.index < 0;
-    bool const of_element =
-        violation_.breach <= Breach::outside_step || violation_.breach == Breach::other_in_run;
+    bool const of_element = kind_of(violation_.breach) == BreachKind::number ||
+                            violation_.breach == Breach::other_in_run;
     if (!of_element || (of_whole && violation_.breach == Breach::other_value)) refuse();
     return look_at_number(tensor, key, at, rank);
   }
@@ -279,8 +269,7 @@ class LookOfState {
     Breach const breach = violation_.breach;
     bool const mx_scale =
         breach == Breach::other_scale && param == "mxfp8" && tensor.kind == TensorKind::parameter;
-    bool const of_rows = breach == Breach::other_value || breach == Breach::other_code ||
-                         mx_scale || breach >= Breach::outside_reduction;
+    bool const of_rows = part_of(breach).key.empty() || breach == Breach::other_code || mx_scale;
     std::int64_t const index = local_index(tensor, at, rank, of_rows);
     bool const pairs = breach == Breach::other_code && param == "nvfp4";
     Json look{{"look", std::holds_alternative<Count>(violation_.expected) ? "code" : "number"},

@@ -1,6 +1,7 @@
 #include "scenarios/report/testing/violations.h"
 
 #include <string>
+#include <string_view>
 
 namespace adamant::scenarios {
 
@@ -218,18 +219,18 @@ std::vector<Violation> of_failures() {
 /// What a simulated world notices; laws and texts as they may be.
 std::vector<Violation> of_worlds() {
   std::vector<Violation> all;
-  auto const last = static_cast<int>(Breach::foreign_thread);
-  for (int i = static_cast<int>(Breach::unordered_accesses); i <= last; ++i)
+  for (std::string_view const name : sim::breach_names)
     all.push_back(
         {.law = Law::graph_pointer,
-         .breach = static_cast<Breach>(i),
+         .breach = breach_of(name).value(),
          .operation = 4,
          .rank = 2,
          .subject = Named{"cudaMalloc"},
-         .text = "what the world says of number " + std::to_string(i),
+         .text = "what the world says of " + std::string(name),
          .accesses = {{.rank = 0,
                        .stream = "comm",
                        .operation = "ncclAllGather",
+                       .name = "",
                        .kind = "write",
                        .buffer = "whole",
                        .begin = 4,

@@ -29,9 +29,10 @@ bool has_simulated_time(std::string_view engine) {
 std::vector<int> events_of(Violation const& violation, Timeline const& timeline) {
   std::vector<int> events;
   for (Access const& access : violation.accesses)
-    if (access.event >= 0) events.push_back(access.event);
+    if (access.event >= 0) events.push_back(static_cast<int>(access.event));
   if (!events.empty()) return events;
-  int const own = violation.event >= 0 ? violation.event : last_of(violation, timeline);
+  int const own =
+      violation.event >= 0 ? static_cast<int>(violation.event) : last_of(violation, timeline);
   if (own >= 0) events.push_back(own);
   return events;
 }

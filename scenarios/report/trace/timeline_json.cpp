@@ -76,7 +76,7 @@ Json timeline_to_json(RunResult const& result) {
   for (Track const& track : result.timeline.tracks) json["tracks"].push_back(to_json(track));
   for (TimelineEvent const& event : result.timeline.events)
     json["events"].push_back(to_json(event));
-  visit_marks(result, [&](int event) { json["marks"].push_back(event); });
+  visit_marks(result, [&](std::int64_t event) { json["marks"].push_back(event); });
   return json;
 }
 
@@ -87,7 +87,7 @@ void add_timeline(RunResult& result, Json const& json) {
   for (Json const& event : events)
     timeline.events.push_back(event_from(event, timeline.tracks.size(), events.size()));
   std::size_t next = 0;
-  visit_marks(result, [&](int& event) {
+  visit_marks(result, [&](std::int64_t& event) {
     event = number_in(json.at("marks").at(next++), -1, timeline.events.size());
   });
 }

@@ -58,7 +58,7 @@ std::string settings_text(AdamConfig const& config) {
 }
 
 std::string count_text(Breach breach, std::int64_t count) {
-  if (breach <= Breach::other_next_scale || breach == Breach::saved_otherwise)
+  if (kind_of(breach) == BreachKind::number || breach == Breach::saved_otherwise)
     return fmt::format("code {:#04x}", count);
   bool const counts_bytes = breach == Breach::other_peak || breach == Breach::never_freed;
   std::string_view const unit = breach == Breach::other_size ? " elements"
@@ -122,7 +122,9 @@ Sides sides_of_numbers(Violation const& violation) {
 
 /// What stands on a side that has no value.
 Sides default_sides(Violation const& violation) {
-  switch (violation.breach) {
+  if (violation.breach == Breach::never_freed) return {.expected = "nothing"};
+  if (is_of_world(violation.breach)) return {};
+  switch (std::get<JudgedBreach>(violation.breach)) {
     case Breach::other_elements:
       return {.actual = "no storage for them"};
     case Breach::moved:
@@ -130,7 +132,6 @@ Sides default_sides(Violation const& violation) {
     case Breach::unlisted_allocation:
       return {.expected = "no such allocation"};
     case Breach::left_allocation:
-    case Breach::never_freed:
       return {.expected = "nothing"};
     case Breach::left_handles:
       return {.expected = "none"};
@@ -167,7 +168,7 @@ std::string value_in_words(Breach breach, Value const& value) {
 
 Sides sides_in_words(Violation const& violation) {
   Breach const breach = violation.breach;
-  if (breach <= Breach::outside_step) return sides_of_numbers(violation);
+  if (kind_of(breach) == BreachKind::number) return sides_of_numbers(violation);
   if (breach == Breach::memory_kept) return {};  // its sentence says it
   Sides sides = default_sides(violation);
   if (auto expected = value_in_words(breach, violation.expected); !expected.empty())

@@ -62,7 +62,7 @@ std::string damage_in_words(Violation const& violation) {
 }
 
 std::string sentence_on_numbers(Violation const& violation) {
-  switch (violation.breach) {
+  switch (std::get<JudgedBreach>(violation.breach)) {
     case Breach::other_scale:
       return fmt::format("the scale that the rank stores its numbers with differs from {}'s",
                          held_to(violation));
@@ -91,7 +91,7 @@ std::string sentence_on_numbers(Violation const& violation) {
 }
 
 std::string sentence_on_values(Violation const& violation) {
-  switch (violation.breach) {
+  switch (std::get<JudgedBreach>(violation.breach)) {
     case Breach::other_type:
       return "the rank stores its rows in another type than the recipe names";
     case Breach::other_elements:
@@ -114,7 +114,7 @@ std::string sentence_on_values(Violation const& violation) {
 }
 
 std::string sentence_on_memory(Violation const& violation) {
-  switch (violation.breach) {
+  switch (std::get<JudgedBreach>(violation.breach)) {
     case Breach::moved:
       return "the tensor moved, although nothing gave it back";
     case Breach::other_live_bytes:
@@ -144,7 +144,7 @@ Call call_of(Violation const& violation) {
 }
 
 std::string sentence_on_checkpoints(Violation const& violation) {
-  switch (violation.breach) {
+  switch (std::get<JudgedBreach>(violation.breach)) {
     case Breach::damage_unnoticed:
       return "nothing was said of damage to the checkpoint: " + damage_in_words(violation);
     case Breach::damage_misjudged:
@@ -167,7 +167,7 @@ std::string sentence_on_checkpoints(Violation const& violation) {
 
 std::string sentence_on_failures(Violation const& violation) {
   Call const call = call_of(violation);
-  switch (violation.breach) {
+  switch (std::get<JudgedBreach>(violation.breach)) {
     case Breach::failed:
       return "the operation failed: " + call_in_words(call, violation.text);
     case Breach::no_answer:
@@ -191,18 +191,12 @@ std::string sentence_on_failures(Violation const& violation) {
   }
 }
 
-/// What files call the part of a stored tensor that the breach is about, behind its name.
-std::string_view key_of_part(Breach breach) {
-  constexpr std::string_view keys[] = {"", "/scale", "/raw", "/amax", "/history", "/next_scale"};
-  return breach <= Breach::other_next_scale ? keys[static_cast<std::size_t>(breach)] : "";
-}
-
 }  // namespace
 
 std::string subject_in_words(Violation const& violation) {
   if (auto const* tensor = about<Tensor>(violation))
     return tensor_name(tensor->parameter, tensor->kind) +
-           std::string(key_of_part(violation.breach)) + (tensor->whole ? " (whole)" : "");
+           std::string(part_of(violation.breach).key) + (tensor->whole ? " (whole)" : "");
   if (auto const* steps = about<StepCount>(violation)) return steps->parameter + "/step";
   if (auto const* number = about<ScalingNumber>(violation)) return std::string(words_for(*number));
   return "";
@@ -275,17 +269,34 @@ std::string repetitions_in_words(Violation const& violation) {
 
 namespace {
 
+std::string sentence_on_runs(Violation const& violation) {
+  switch (std::get<JudgedBreach>(violation.breach)) {
+    case Breach::other_digest:
+      return "the same scenario, seed and choices gave another digest";
+    case Breach::other_in_run:
+      return "it is another one than in the run before";
+    default:
+      return "a save writes another file than in the run before: " + violation.text;
+  }
+}
+
 std::string sentence_of(Violation const& violation) {
-  if (violation.breach <= Breach::outside_step) return sentence_on_numbers(violation);
-  if (violation.breach <= Breach::other_gathered) return sentence_on_values(violation);
-  if (violation.breach <= Breach::left_handles) return sentence_on_memory(violation);
-  if (violation.breach <= Breach::foreign_loaded) return sentence_on_checkpoints(violation);
-  if (violation.breach <= Breach::memory_kept) return sentence_on_failures(violation);
-  if (violation.breach == Breach::other_digest)
-    return "the same scenario, seed and choices gave another digest";
-  if (violation.breach == Breach::other_in_run) return "it is another one than in the run before";
-  if (violation.breach == Breach::other_file_in_run)
-    return "a save writes another file than in the run before: " + violation.text;
+  switch (kind_of(violation.breach)) {
+    case BreachKind::number:
+      return sentence_on_numbers(violation);
+    case BreachKind::value:
+      return sentence_on_values(violation);
+    case BreachKind::memory:
+      return sentence_on_memory(violation);
+    case BreachKind::checkpoint:
+      return sentence_on_checkpoints(violation);
+    case BreachKind::failure:
+      return sentence_on_failures(violation);
+    case BreachKind::further_run:
+      return sentence_on_runs(violation);
+    case BreachKind::world:
+      break;
+  }
   return violation.text;
 }
 

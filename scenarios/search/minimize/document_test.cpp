@@ -24,6 +24,7 @@ RunResult race() {
     violation.accesses.push_back({.rank = 0,
                                   .stream = "comm",
                                   .operation = "mean_kernel",
+                                  .name = "",
                                   .kind = kind,
                                   .buffer = "gradients",
                                   .begin = 0,

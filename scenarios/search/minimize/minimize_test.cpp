@@ -227,7 +227,7 @@ TEST(Minimize, WithoutACataloguedBugAnAlternativeHasToLookAlike) {
       results.push_back(judged(scenario, narrow_or_shared));
       if (results.back().violations.empty()) continue;
       results.back().violations.front().breach =
-          steps(scenario) ? Breach::other_digest : Breach::unordered_accesses;
+          steps(scenario) ? Breach(Breach::other_digest) : Breach::unordered_accesses;
     }
     return results;
   };
