@@ -1,6 +1,7 @@
 #include "scenarios/search/minimize/usual.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "scenarios/language/table.h"
@@ -10,32 +11,6 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::uint64_t most_of_a_value = std::numeric_limits<std::uint64_t>::max() / 4;
-
-AdamOverride rate(float lr) {
-  AdamOverride settings;
-  settings.lr = lr;
-  return settings;
-}
-AdamOverride decay(float weight_decay) {
-  AdamOverride settings;
-  settings.weight_decay = weight_decay;
-  return settings;
-}
-AdamOverride betas(float beta1, float beta2) {
-  AdamOverride settings;
-  settings.betas = {beta1, beta2};
-  return settings;
-}
-AdamOverride epsilon(float eps) {
-  AdamOverride settings;
-  settings.eps = eps;
-  return settings;
-}
-AdamOverride without_correction() {
-  AdamOverride settings;
-  settings.bias_correction = false;
-  return settings;
-}
 
 std::uint64_t keys_given(AdamOverride const& settings) {
   std::uint64_t count = 0;
@@ -53,9 +28,18 @@ std::uint64_t place_in(List const& list, Value const& value) {
 }  // namespace
 
 std::span<AdamOverride const> usual_overrides() {
-  static std::array const all{without_correction(), rate(0.01F),   decay(0.1F), betas(0.8F, 0.95F),
-                              epsilon(1e-6F),       rate(0.0F),    decay(0.0F), epsilon(0.0F),
-                              betas(0.0F, 0.0F),    epsilon(1.0F), rate(1.0F),  decay(1.0F)};
+  static constexpr auto all = std::to_array<AdamOverride>({{.bias_correction = false},
+                                                           {.lr = 0.01F},
+                                                           {.weight_decay = 0.1F},
+                                                           {.betas = std::array{0.8F, 0.95F}},
+                                                           {.eps = 1e-6F},
+                                                           {.lr = 0.0F},
+                                                           {.weight_decay = 0.0F},
+                                                           {.eps = 0.0F},
+                                                           {.betas = std::array{0.0F, 0.0F}},
+                                                           {.eps = 1.0F},
+                                                           {.lr = 1.0F},
+                                                           {.weight_decay = 1.0F}});
   return all;
 }
 
