@@ -10,8 +10,8 @@
 #include "real/checkpoint/crc32c.h"
 #include "real/checkpoint/manifest.h"
 #include "real/checkpoint/safetensors.h"
-#include "scenarios/judge/saved_files.h"
-#include "scenarios/judge/shard_file.h"
+#include "scenarios/judge/saved/files.h"
+#include "scenarios/judge/saved/shard_file.h"
 
 namespace adamant::properties {
 

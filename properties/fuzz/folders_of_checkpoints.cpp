@@ -16,7 +16,7 @@
 #include "real/testing/edited_files.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 
 namespace adamant::properties {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "properties/laws/law.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 
 namespace adamant::properties {

@@ -45,7 +45,7 @@ using LookAtWorld =
 /// Executes `scenario` to its end, whatever the world notices on the way, and calls `look` after
 /// every operation.
 ///
-/// REQUIRES: the scenario is supported (scenarios/seam/support.h).
+/// REQUIRES: the scenario is supported (scenarios/seam/refusals.h).
 Execution execute(scenarios::Scenario scenario, ExecutionOptions const& options = {},
                   LookAtWorld const& look = {});
 

@@ -19,7 +19,7 @@
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/runner/run.h"
-#include "scenarios/search/minimize_isolated.h"
+#include "scenarios/search/minimize_in_workers.h"
 
 namespace adamant::properties {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "properties/laws/law.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::properties {
 namespace {

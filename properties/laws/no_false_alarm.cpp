@@ -14,7 +14,7 @@
 #include "properties/laws/law.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/search/minimize/minimize.h"
 

@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "properties/laws/law.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::properties {
 namespace {

@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "properties/laws/law.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 
 namespace adamant::properties {

@@ -9,7 +9,7 @@
 
 #include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/verdict.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {

@@ -10,7 +10,7 @@
 #include "scenarios/gradients/keys.h"
 #include "scenarios/judge/testing/dumped_file.h"
 #include "scenarios/judge/testing/quantised_world.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -12,7 +12,7 @@
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/registration.h"
-#include "scenarios/judge/saved_quantised.h"
+#include "scenarios/judge/saved/quantised.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {

@@ -15,7 +15,7 @@
 #include "oracle/model/model.h"
 #include "oracle/reduce/mean.h"
 #include "scenarios/gradients/keys.h"
-#include "scenarios/judge/saved_files.h"
+#include "scenarios/judge/saved/files.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/seam/engine.h"

@@ -8,7 +8,7 @@
 
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/reference.h"
-#include "scenarios/judge/saved_quantised.h"
+#include "scenarios/judge/saved/quantised.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {

@@ -1,5 +1,5 @@
 // What the oracle reads in files that another program wrote, and what it makes of them.
-#include "scenarios/judge/saved_files.h"
+#include "scenarios/judge/saved/files.h"
 
 #include <gtest/gtest.h>
 

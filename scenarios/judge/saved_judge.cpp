@@ -10,9 +10,9 @@
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/quantised.h"
-#include "scenarios/judge/saved_files.h"
+#include "scenarios/judge/saved/files.h"
+#include "scenarios/judge/saved/quantised.h"
 #include "scenarios/judge/saved_manifest.h"
-#include "scenarios/judge/saved_quantised.h"
 
 namespace adamant::scenarios {
 

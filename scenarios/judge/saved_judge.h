@@ -7,7 +7,7 @@
 #include <span>
 
 #include "scenarios/judge/reference.h"
-#include "scenarios/judge/saved_boxes.h"
+#include "scenarios/judge/saved/boxes.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/seam/violation.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "scenarios/judge/reference.h"
-#include "scenarios/judge/saved_files.h"
+#include "scenarios/judge/saved/files.h"
 
 namespace adamant::scenarios {
 

@@ -1,5 +1,5 @@
 // Files of checkpoints with a quantised parameter: what they say, and what a judge says of them.
-#include "scenarios/judge/saved_quantised.h"
+#include "scenarios/judge/saved/quantised.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "scenarios/judge/saved_judge.h"
 #include "scenarios/judge/testing/quantised_world.h"
 #include "scenarios/judge/testing/saved_entries.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 namespace {

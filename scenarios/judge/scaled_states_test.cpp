@@ -9,7 +9,7 @@
 #include "oracle/quantise/states.h"
 #include "scenarios/judge/testing/dumped_file.h"
 #include "scenarios/judge/testing/judged_world.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/testing/small_scenario.h"
 
 namespace adamant::scenarios {

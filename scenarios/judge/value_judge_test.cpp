@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/runner/testing/stand_in_world.h"
 

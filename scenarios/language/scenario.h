@@ -1,6 +1,6 @@
 // A scenario as a plain value: everything that format version 1 can say, with defaults filled in.
 // It compares by meaning and copies cheaply. It does not know YAML (scenarios/language/yaml does)
-// and does not judge what an engine supports (seam/support.h does).
+// and does not judge what an engine supports (seam/refusals.h does).
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // Where a scenario runs: ranks, layout, offload, schedule, faults and the engine asked for. Values
-// only; what of it is supported is seam/support.h.
+// only; what of it is supported is seam/refusals.h.
 #pragma once
 
 #include <compare>

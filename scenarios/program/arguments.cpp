@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 #include "scenarios/program/argument_checks.h"
 #include "scenarios/program/commands.h"
 #include "scenarios/program/completion.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/program/values.h"
+#include "scenarios/program/parse.h"
 #include "scenarios/report/style.h"
 
 namespace adamant::scenarios {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/bench/suite.h"
-#include "scenarios/program/values.h"
+#include "scenarios/program/parse.h"
 #include "scenarios/report/status.h"
 
 namespace adamant::scenarios {

@@ -166,7 +166,7 @@ class CampaignCommand {
     for (Failure const& failure : std::exchange(unexplained_, {})) {
       if (!is_new(failure)) continue;
       Progress progress(wants_progress(arguments_), "runs to minimise");
-      IsolatedOptions options{
+      WorkerOptions options{
           .run = cases_.options(), .at_once = arguments_.jobs, .known = &cases_.known()};
       options.progress = [&](HowFar const& far) { progress.show(far); };
       Finding finding = minimize_found(failure, cases_.scenario_of(failure), options);

@@ -7,7 +7,7 @@
 
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/engine_names.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 #include "scenarios/pool/pool.h"
 
 namespace adamant::scenarios {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/values.h"
+#include "scenarios/program/parse.h"
 
 namespace CLI {
 class App;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "scenarios/bugs/catalogue.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 #include "scenarios/program/command_options.h"
 #include "scenarios/program/completion.h"
 #include "scenarios/program/footers.h"

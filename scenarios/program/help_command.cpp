@@ -1,5 +1,5 @@
 #include "scenarios/language/yaml/help.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 #include "scenarios/program/listings.h"
 #include "scenarios/program/outputs.h"
 

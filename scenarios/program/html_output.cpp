@@ -8,7 +8,7 @@
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/trace/marks.h"
-#include "scenarios/search/minimize_isolated.h"
+#include "scenarios/search/minimize_in_workers.h"
 
 namespace adamant::scenarios {
 

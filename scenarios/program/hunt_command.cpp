@@ -147,7 +147,7 @@ class HuntCommand {
     stop_waiting_at(begin + limits_.time_max -
                     std::chrono::ceil<std::chrono::milliseconds>(searched));
     MinimizeAttempt attempt =
-        minimize_isolated(load_scenario_text(found.scenario, "found"), options());
+        minimize_in_workers(load_scenario_text(found.scenario, "found"), options());
     bool const cut = must_stop() && !attempt.complete;
     stop_waiting_at({});
     if (attempt.end != MinimizeAttempt::End::minimized || cut) return;
@@ -158,8 +158,8 @@ class HuntCommand {
     hunted.minimized.push_back(std::move(minimized));
   }
 
-  IsolatedOptions options() const {
-    IsolatedOptions options;
+  WorkerOptions options() const {
+    WorkerOptions options;
     options.at_once = arguments_.jobs;
     return options;
   }

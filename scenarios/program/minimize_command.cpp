@@ -20,7 +20,7 @@
 #include "scenarios/report/progress.h"
 #include "scenarios/runner/expectation.h"
 #include "scenarios/search/minimize/document.h"
-#include "scenarios/search/minimize_isolated.h"
+#include "scenarios/search/minimize_in_workers.h"
 
 namespace adamant::scenarios {
 
@@ -39,7 +39,7 @@ class MinimizeCommand {
 
   Status execute() {
     if (!read()) return Status::bad_input;
-    MinimizeAttempt const attempt = minimize_isolated(scenario_, options());
+    MinimizeAttempt const attempt = minimize_in_workers(scenario_, options());
     progress_.clear();
     Status const status = report(attempt);
     return interrupted() ? Status::interrupted : status;
@@ -54,8 +54,8 @@ class MinimizeCommand {
     return true;
   }
 
-  IsolatedOptions options() {
-    IsolatedOptions options{.run = {}, .at_once = arguments_.jobs};
+  WorkerOptions options() {
+    WorkerOptions options{.run = {}, .at_once = arguments_.jobs};
     options.run.checkpoints = folder_of(name_);
     options.run.schedules = arguments_.schedules;
     options.progress = [this](HowFar const& far) { progress_.show(far); };

@@ -2,7 +2,7 @@
 // that run out of disk, that run at once, and what all of them say together.
 #include <fstream>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -1,6 +1,6 @@
 // Checkpoints that pass from one call of `adamant run` to another, as TransformerEngine's pull
 // request 2795 tests its own: one process saves on four ranks, a second loads on two and compares.
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -1,7 +1,7 @@
 // `adamant doctor --engine` as its users call it.
 #include <cstdlib>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

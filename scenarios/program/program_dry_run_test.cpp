@@ -1,5 +1,5 @@
 // `adamant run --dry-run` as its users call it.
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "scenarios/program/search_report.h"
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 #include "scenarios/report/junit.h"
 
 namespace adamant::scenarios {

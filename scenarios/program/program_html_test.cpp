@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 #include "scenarios/report/html/testing/markup.h"
 
 namespace adamant::scenarios {

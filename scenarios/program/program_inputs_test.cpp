@@ -2,7 +2,7 @@
 // said before anything runs.
 #include <chrono>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "scenarios/language/plain_text.h"
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 #include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {

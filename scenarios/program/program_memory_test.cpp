@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

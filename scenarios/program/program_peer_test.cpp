@@ -11,7 +11,7 @@
 
 #include "scenarios/language/plain_text.h"
 #include "scenarios/peers/client/testing/processes.h"
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 #include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {

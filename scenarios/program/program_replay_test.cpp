@@ -1,7 +1,7 @@
 // A file that adamant wrote, run again as a colleague does who got it.
 #include <regex>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

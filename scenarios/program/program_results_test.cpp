@@ -3,7 +3,7 @@
 #include <set>
 
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 #include "scenarios/program/testing/results_schema.h"
 
 namespace adamant::scenarios {

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <regex>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -1,6 +1,6 @@
 // `adamant run` in CI: which scenarios run, in which order, when it ends, and what machines read
 // when files are broken or something is missing.
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -3,7 +3,7 @@
 #include <regex>
 #include <sstream>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 #include <fstream>
 #include <sstream>

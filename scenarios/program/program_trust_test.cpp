@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

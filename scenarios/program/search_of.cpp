@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 #include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/search_report.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/report/text.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

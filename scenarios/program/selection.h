@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/program/parse.h"
 #include "scenarios/program/read_scenarios.h"
-#include "scenarios/program/values.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {

@@ -10,7 +10,7 @@
 #include "scenarios/language/words.h"
 #include "scenarios/report/memory_json.h"
 #include "scenarios/report/violation_json.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "scenarios/language/plain_text.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

@@ -11,7 +11,7 @@
 #include "scenarios/report/json.h"
 #include "scenarios/report/memory_text.h"
 #include "scenarios/report/words/digits.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

@@ -8,7 +8,7 @@
 
 #include "scenarios/language/words.h"
 #include "scenarios/report/violation_names.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

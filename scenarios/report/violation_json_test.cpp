@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "scenarios/report/testing/violations.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 namespace {

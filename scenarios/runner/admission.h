@@ -1,11 +1,11 @@
-// What is refused before anything runs: what an engine does not support (seam/support.h), more
+// What is refused before anything runs: what an engine does not support (seam/refusals.h), more
 // microbatches than can be summed, and worlds that this machine has no memory for.
 #pragma once
 
 #include <optional>
 
 #include "scenarios/language/scenario.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

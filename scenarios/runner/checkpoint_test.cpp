@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "sim/sim.h"

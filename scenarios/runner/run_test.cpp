@@ -1,5 +1,5 @@
 #include "scenarios/runner/run.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "scenarios/judge/registration.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/runner.h"
 #include "scenarios/runner/testing/small_scenario.h"
 

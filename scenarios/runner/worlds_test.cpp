@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scenarios/engines/sim/sim_findings.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "sim/sim.h"

@@ -1,5 +1,5 @@
 // What an engine says that it can do, and questions about it. Admission, generators and minimisers
-// ask this, and never which engine it is. It judges no scenario; that is seam/support.h.
+// ask this, and never which engine it is. It judges no scenario; that is seam/refusals.h.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

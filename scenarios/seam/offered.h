@@ -1,5 +1,5 @@
 // Refusals of single keys, by the table alone: a key names the capability that it needs, and its
-// kind says what would be supported. What depends on more than one key is settings_support.cpp.
+// kind says what would be supported. What depends on more than one key is settings_refusals.cpp.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scenarios/language/table.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

@@ -6,7 +6,7 @@
 
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 #include "scenarios/seam/testing/peer_capabilities.h"
 
 namespace adamant::scenarios {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/language/laws.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

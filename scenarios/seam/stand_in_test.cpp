@@ -10,7 +10,7 @@
 
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 namespace {

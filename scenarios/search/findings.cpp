@@ -62,12 +62,12 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index) {
 namespace {
 
 /// Minimised or as it was found.
-Finding found(Failure const& failure, Scenario const& scenario, IsolatedOptions const& options) {
+Finding found(Failure const& failure, Scenario const& scenario, WorkerOptions const& options) {
   if (!is_worth_minimizing(failure.result)) return as_found(failure, scenario, not_minimised);
-  IsolatedOptions of_failure = options;
+  WorkerOptions of_failure = options;
   of_failure.run.schedules = std::max(options.run.schedules, failure.result.schedules - 1);
   try {
-    MinimizeAttempt attempt = minimize_isolated(scenario, of_failure);
+    MinimizeAttempt attempt = minimize_in_workers(scenario, of_failure);
     bool const cut = must_stop() && !attempt.complete;
     if (cut || attempt.end == MinimizeAttempt::End::interrupted)
       return as_found(failure, scenario, not_minimised);
@@ -108,7 +108,7 @@ Finding with_file_run_once(Finding finding, RunOptions const& run) {
 }  // namespace
 
 Finding minimize_found(Failure const& failure, Scenario const& scenario,
-                       IsolatedOptions const& options) {
+                       WorkerOptions const& options) {
   return with_file_run_once(found(failure, scenario, options), options.run);
 }
 
@@ -210,7 +210,7 @@ bool Findings::explain(Failure const& failure) const {
 
 void Findings::minimize(Failure const& failure, std::uint64_t left) {
   if (explain(failure)) return;
-  IsolatedOptions of_one = options_;
+  WorkerOptions of_one = options_;
   of_one.progress = as_part_of_all(options_.progress, runs_, left);
   Finding finding = minimize_found(failure, scenario_of_(failure), of_one);
   runs_ += finding.runs;

@@ -13,7 +13,7 @@
 
 #include "scenarios/report/provenance.h"
 #include "scenarios/search/failures.h"
-#include "scenarios/search/minimize_isolated.h"
+#include "scenarios/search/minimize_in_workers.h"
 
 namespace adamant::scenarios {
 
@@ -38,7 +38,7 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index);
 /// what this machine lacks, a failure that a process of its own does not show. What its file says
 /// is run once more; that it does not repeat is a note.
 Finding minimize_found(Failure const& failure, Scenario const& scenario,
-                       IsolatedOptions const& options);
+                       WorkerOptions const& options);
 
 /// A failure that has been minimised: what it looked like, and the ingredients (failures.h) that
 /// its smallest scenario still has.
@@ -78,7 +78,7 @@ class Findings {
   using Take = std::function<void(Failure const&, Finding const&)>;
 
   Findings(
-      ScenarioOf scenario_of, IsolatedOptions options, Take take = [](auto&, auto&) {})
+      ScenarioOf scenario_of, WorkerOptions options, Take take = [](auto&, auto&) {})
       : scenario_of_(std::move(scenario_of)),
         options_(std::move(options)),
         take_(std::move(take)) {}
@@ -94,7 +94,7 @@ class Findings {
 
  private:
   ScenarioOf scenario_of_;
-  IsolatedOptions options_;
+  WorkerOptions options_;
   Take take_;
   std::vector<Finding> findings_ = {};
   std::vector<Explained> explained_ = {};

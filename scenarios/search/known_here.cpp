@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "scenarios/seam/versions.h"
-#include "scenarios/search/minimize_isolated.h"
+#include "scenarios/search/minimize_in_workers.h"
 
 namespace adamant::scenarios {
 

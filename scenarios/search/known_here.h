@@ -33,7 +33,7 @@ class KnownHere {
  public:
   /// Nothing is known.
   KnownHere() = default;
-  /// Runs the scenarios of `defects` on the engine, as run_isolated() does (minimize_isolated.h).
+  /// Runs the scenarios of `defects` on the engine, as run_isolated() does (minimize_in_workers.h).
   /// What an engine does not offer is not known of it. `progress` is told how many have run.
   ///
   /// Errors: MachineLacks.

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 #include "scenarios/seam/testing/peer_capabilities.h"
 #include "scenarios/search/generate/generate.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/engines/cuda/machine.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "scenarios/judge/saved_quantised.h"
+#include "scenarios/judge/saved/quantised.h"
 
 namespace adamant::scenarios {
 

@@ -11,7 +11,7 @@
 
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/dump/output_error.h"
-#include "scenarios/judge/shard_file.h"
+#include "scenarios/judge/saved/shard_file.h"
 #include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {

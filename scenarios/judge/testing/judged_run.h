@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "scenarios/judge/verdict.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/runner/testing/stand_in_world.h"
 #include "scenarios/seam/program_walk.h"

@@ -9,7 +9,7 @@
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
+#include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/read.h"
-#include "scenarios/language/yaml/values.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios {
 

@@ -1,8 +1,8 @@
 // The odd values of a recipe: betas, the norm of clip, loss scales, groups.
 #include <utility>
 
+#include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/read.h"
-#include "scenarios/language/yaml/values.h"
 
 namespace adamant::scenarios {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "scenarios/language/engine_names.h"
+#include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/read.h"
-#include "scenarios/language/yaml/values.h"
 
 namespace adamant::scenarios {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/language/yaml/values.h"
+#include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/write_value.h"
 
 namespace adamant::scenarios {

@@ -1,6 +1,6 @@
 // From a scenario file to a Scenario: reads the YAML, checks every key, type, range and name, and
 // says in file, line and key what is wrong. Nothing is executed, and nothing is judged that needs
-// an engine (seam/support.h does that).
+// an engine (seam/refusals.h does that).
 #pragma once
 
 #include <filesystem>

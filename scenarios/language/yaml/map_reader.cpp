@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios {
 

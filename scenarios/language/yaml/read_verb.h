@@ -7,7 +7,7 @@
 
 #include "scenarios/language/verbs.h"
 #include "scenarios/language/yaml/read.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios {
 

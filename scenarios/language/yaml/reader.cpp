@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "scenarios/language/yaml/values.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/kinds_in_words.h"
+#include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios {
 

@@ -7,7 +7,7 @@
 
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/found_manifest.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios {
 

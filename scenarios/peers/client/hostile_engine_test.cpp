@@ -8,7 +8,7 @@
 
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/process.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"

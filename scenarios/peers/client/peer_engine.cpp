@@ -12,7 +12,7 @@
 
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/plain_text.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 #include "scenarios/peers/client/peer_run.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/client/scratch.h"

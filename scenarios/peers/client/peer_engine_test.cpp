@@ -17,7 +17,7 @@
 
 #include "scenarios/peers/client/process.h"
 #include "scenarios/peers/client/testing/processes.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/numpy_engine.h"
 #include "scenarios/runner/testing/scratch.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "oracle/formats/formats.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

@@ -11,7 +11,7 @@
 
 #include "scenarios/language/capability_table.h"
 #include "scenarios/language/json_text.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios::replies {
 

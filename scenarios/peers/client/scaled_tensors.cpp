@@ -12,8 +12,8 @@
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
 #include "oracle/formats/small_formats.h"
-#include "scenarios/judge/saved_quantised.h"
-#include "scenarios/judge/shard_file.h"
+#include "scenarios/judge/saved/quantised.h"
+#include "scenarios/judge/saved/shard_file.h"
 #include "scenarios/peers/client/process.h"
 
 namespace adamant::scenarios {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "scenarios/judge/shard_file.h"
+#include "scenarios/judge/saved/shard_file.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/process.h"
 

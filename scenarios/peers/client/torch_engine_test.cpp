@@ -9,7 +9,7 @@
 
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/peer_engine.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"

@@ -11,7 +11,7 @@
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/doctor/scenario_probes.h"
 #include "scenarios/peers/doctor/testing/engines.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -8,9 +8,9 @@
 #include "scenarios/language/words.h"
 #include "scenarios/peers/client/process.h"
 #include "scenarios/peers/doctor/promise_probes.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/run.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

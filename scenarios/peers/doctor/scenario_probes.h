@@ -12,7 +12,7 @@ namespace adamant::scenarios {
 
 /// Small scenarios over everything that an engine may offer, simplest first: values and rows on
 /// every number of ranks, gradients, steps, settings, recipes, options, checkpoints, damage and
-/// crashes. What this one does not offer is among them, and is refused by seam/support.h.
+/// crashes. What this one does not offer is among them, and is refused by seam/refusals.h.
 std::vector<ProbePlan> plans_for(Capabilities const& offered);
 
 /// Runs one of them on the engine of that name. A plan that the engine does not offer is not run.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios::script {
 

@@ -15,7 +15,7 @@
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/further_run.h"
 #include "scenarios/pool/interrupt.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/runner/two_runs.h"
 
 namespace adamant::scenarios::script {

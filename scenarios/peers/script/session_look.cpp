@@ -5,7 +5,7 @@
 
 #include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/session_state.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios::script {
 

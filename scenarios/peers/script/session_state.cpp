@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "scenarios/peers/script/expected.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios::script {
 

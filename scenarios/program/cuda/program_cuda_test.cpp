@@ -1,7 +1,7 @@
 // `adamant-cuda` as its users call it, on a machine with a GPU and on one without.
 #include <cuda_runtime_api.h>
 
-#include "scenarios/program/testing/program.h"
+#include "scenarios/program/testing/called_program.h"
 
 namespace adamant::scenarios {
 namespace {

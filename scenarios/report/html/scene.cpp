@@ -14,7 +14,7 @@
 #include "scenarios/report/html/escape.h"
 #include "scenarios/report/html/grid.h"
 #include "scenarios/report/html/window.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

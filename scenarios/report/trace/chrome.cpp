@@ -11,7 +11,7 @@
 
 #include "scenarios/report/json.h"
 #include "scenarios/report/trace/marks.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

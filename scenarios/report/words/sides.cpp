@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "scenarios/language/words.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
 

@@ -9,7 +9,7 @@
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/units.h"
 #include "scenarios/language/verbs.h"
-#include "scenarios/seam/settings_support.h"
+#include "scenarios/seam/settings_refusals.h"
 
 namespace adamant::scenarios {
 

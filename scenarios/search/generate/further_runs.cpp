@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

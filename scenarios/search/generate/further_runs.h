@@ -1,7 +1,7 @@
 // Further runs of a drawn scenario, of the kinds in which its engine promises to come to the same.
 #pragma once
 
-#include "scenarios/search/generate/settings.h"
+#include "scenarios/search/generate/settings_drawing.h"
 
 namespace adamant::scenarios {
 

@@ -6,8 +6,8 @@
 #include "scenarios/search/generate/engine_options.h"
 #include "scenarios/search/generate/fault.h"
 #include "scenarios/search/generate/further_runs.h"
-#include "scenarios/search/generate/program.h"
-#include "scenarios/search/generate/settings.h"
+#include "scenarios/search/generate/program_drawing.h"
+#include "scenarios/search/generate/settings_drawing.h"
 
 namespace adamant::scenarios {
 

@@ -8,7 +8,7 @@
 
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 #include "scenarios/search/generate/draws.h"
 #include "scenarios/search/generate/exclusive.h"
 #include "scenarios/search/generate/offers.h"

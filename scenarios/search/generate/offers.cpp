@@ -7,7 +7,7 @@
 #include <set>
 
 #include "scenarios/language/verbs.h"
-#include "scenarios/seam/settings_support.h"
+#include "scenarios/seam/settings_refusals.h"
 
 namespace adamant::scenarios {
 

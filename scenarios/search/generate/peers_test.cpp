@@ -9,7 +9,7 @@
 #include "scenarios/language/words.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 #include "scenarios/seam/testing/peer_capabilities.h"
 #include "scenarios/search/generate/generate.h"
 #include "scenarios/search/generate/offers.h"

@@ -10,7 +10,7 @@
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/table.h"
 #include "scenarios/search/generate/offers.h"
-#include "scenarios/search/generate/settings.h"
+#include "scenarios/search/generate/settings_drawing.h"
 
 namespace adamant::scenarios {
 

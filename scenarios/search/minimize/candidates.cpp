@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "scenarios/language/state_location.h"
-#include "scenarios/seam/support.h"
+#include "scenarios/seam/refusals.h"
 
 namespace adamant::scenarios {
 

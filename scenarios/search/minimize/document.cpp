@@ -11,7 +11,7 @@
 #include "scenarios/language/words.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/text.h"
-#include "scenarios/report/words/words.h"
+#include "scenarios/report/words/sentences.h"
 #include "scenarios/seam/versions.h"
 
 namespace adamant::scenarios {

@@ -1,0 +1,357 @@
+#include "scenarios/seam/refusals.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/state_location.h"
+#include "scenarios/language/verbs.h"
+#include "scenarios/language/words.h"
+#include "scenarios/seam/checkpoint_refusals.h"
+#include "scenarios/seam/extent_refusals.h"
+#include "scenarios/seam/further_runs_refusals.h"
+#include "scenarios/seam/gradient_refusals.h"
+#include "scenarios/seam/settings_refusals.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using MaybeRefusal = std::optional<Refusal>;
+
+MaybeRefusal refuse_scalars(Scenario const& scenario) {
+  for (Param const& param : scenario.params) {
+    if (param.is_tied() || !param.shape.empty()) continue;
+    return Refusal{
+        .id = "scalar_parameter",
+        .message = "parameter `" + param.name +
+                   "` has the shape [], which has no rows to shard; give it the shape [1]",
+        .line = param.line.value};
+  }
+  return std::nullopt;
+}
+
+/// Types that nothing could keep together, and recipes that a parameter cannot take.
+MaybeRefusal refuse_types(Scenario const& scenario) {
+  if (auto const found = first_conflict(scenario)) {
+    Param const& param = *found->param;
+    bool const own = param.precision != PrecisionOverride{};
+    return unsupported(found->conflict.detail,
+                       "parameter `" + param.name + "`: " + std::string(found->conflict.why),
+                       own ? param.line : scenario.lines["precision"]);
+  }
+  for (Param const& param : scenario.params) {
+    auto const recipe = param.precision.param;  // none of a tied one
+    if (recipe && is_quantised(*recipe) && !takes(*recipe, param.shape))
+      return unsupported("recipe_shape",
+                         "parameter `" + param.name + "` names the recipe " +
+                             std::string(word_for(*recipe)) +
+                             ", which needs a matrix whose sides its blocks divide: 128 for "
+                             "fp8_block, 32 for mxfp8, 16 for nvfp4",
+                         param.line);
+  }
+  return std::nullopt;
+}
+
+/// Names that are loaded before the program has saved them.
+std::set<std::string> loaded_from_outside(std::vector<Operation> const& program) {
+  std::set<std::string> saved;
+  std::set<std::string> outside;
+  for (Operation const& operation : program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
+  }
+  return outside;
+}
+
+/// The norm in force as far as it is known before anything runs: what `set` and loads do to it.
+class NormInForce {
+ public:
+  NormInForce(Scenario const& scenario, Capabilities const& able)
+      : in_process_(!able.isolated),
+        first_(scenario.optimizer.clip),
+        crashes_(std::ranges::any_of(
+            scenario.faults, [](Fault const& fault) { return fault.then == Fault::Then::crash; })),
+        norm_(first_) {}
+
+  void follow(Action const& action) {
+    if (auto const* set = std::get_if<Set>(&action); set != nullptr && set->change.clip)
+      norm_ = *set->change.clip;
+    if (auto const* save = std::get_if<Save>(&action)) follow_save(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&action);
+    if (load != nullptr && load->anew) norm_ = first_;
+    if (load != nullptr) norm_ = loaded(*load);
+  }
+
+  bool is_none() const { return norm_ && !*norm_; }
+  bool is_number() const { return norm_ && *norm_; }
+
+ private:
+  using Known = std::optional<Clip>;
+
+  // Where a crash strikes, the save before may be what is there.
+  void follow_save(std::string const& name) {
+    auto const [saved, is_new] = saved_.emplace(name, norm_);
+    if (is_new || saved->second == norm_) return;
+    saved->second = crashes_ ? Known() : norm_;
+  }
+
+  Known loaded(Load const& load) const {
+    if (auto const saved = saved_.find(load.from); saved != saved_.end())
+      return in_process_ || saved->second == kept() ? saved->second : Known();
+    if (!in_process_) return Known();  // its format is its own
+    return load.found ? Known(load.found->clip) : kept();
+  }
+
+  /// What stays in force where files do not carry it.
+  Known kept() const { return !crashes_ || norm_ == Known(first_) ? norm_ : Known(); }
+
+  bool in_process_;  // its files carry the norm
+  Clip first_;
+  bool crashes_;
+  Known norm_;  // nothing: it is not known
+  std::map<std::string, Known> saved_;
+};
+
+/// What holds between the operations of a program, found by walking it in order: these mistakes no
+/// engine could execute, whatever it supports.
+class Grammar {
+ public:
+  Grammar(Scenario const& scenario, Capabilities const& able)
+      : scenario_(scenario),
+        able_(able),
+        outside_(loaded_from_outside(scenario.program)),
+        optimizer_(scenario.optimizer),
+        norm_(scenario, able),
+        states_(scenario),
+        setting_(scenario) {}
+
+  MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
+    for (Operation const& operation : program) {
+      if (auto refusal = visit(operation, captured)) return refusal;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  MaybeRefusal visit(Operation const& operation, bool captured) {
+    Action const& action = operation.action;
+    norm_.follow(action);
+    if (states_.with_cpu() && moves_states(action)) {
+      return unsupported("both_offloads",
+                         "offload and reload move states between steps, where a hybrid step keeps "
+                         "those of the CPU's part in host memory for good: one of the two",
+                         operation.line);
+    }
+    if (std::holds_alternative<ReloadStates>(action) && !states_.away()) {
+      return unsupported("reload_resident",
+                         "reload finds all states resident: nothing was offloaded", operation.line);
+    }
+    states_.follow(action);
+    if (auto const* load = std::get_if<Load>(&action)) follow_load(*load);
+    if (std::holds_alternative<ClipNorm>(action) && norm_.is_none())
+      return unsupported("clip_without_norm", "clip needs a norm in force, which is none here",
+                         operation.line);
+    if (std::holds_alternative<Replay>(action)) return visit_replay(operation);
+    if (auto const* capture = std::get_if<Capture>(&action)) {
+      return visit_capture(*capture, operation.line, captured);
+    }
+    return std::nullopt;
+  }
+
+  void follow_load(Load const& load) {
+    foreign_ = foreign_ || outside_.contains(load.from);
+    setting_ = with(std::move(setting_), load);
+    if (load.keeps_addresses()) return;
+    ended_ = ended_ || captured_;
+    captured_ = false;
+  }
+
+  MaybeRefusal visit_replay(Operation const& operation) {
+    if (!captured_) {
+      return unsupported("replay_without_capture",
+                         ended_ ? "the load before it has ended the graph, as any does that says "
+                                  "world, layout, precision, offload, order or anew; replay needs "
+                                  "another capture behind that"
+                                : "replay needs a capture before it",
+                         operation.line);
+    }
+    if (captured_backward_ && foreign_) return foreign_scale(operation.line);
+    if (captured_clips_ && norm_.is_none())
+      return unsupported("clip_without_norm",
+                         "what is replayed clips, and needs a norm in force, which is none here",
+                         operation.line);
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_capture(Capture const& capture, SourceLine line, bool captured) {
+    if (captured) {
+      return unsupported("nested_capture", "a capture cannot be inside a capture", line);
+    }
+    if (auto refusal = walk(capture.body, true)) return refusal;
+    if (auto refusal = visit_captured(capture)) return refusal;
+    if (!optimizer_.capturable) {
+      return unsupported("capture_not_capturable",
+                         "capture and replay need optimizer.capturable: true", line);
+    }
+    captured_ = true;
+    captured_backward_ =
+        std::any_of(capture.body.begin(), capture.body.end(),
+                    [](Operation const& operation) { return goes_back(operation); });
+    captured_clips_ =
+        std::any_of(capture.body.begin(), capture.body.end(), [&](Operation const& operation) {
+          return std::holds_alternative<ClipNorm>(operation.action) ||
+                 (std::holds_alternative<Train>(operation.action) && norm_.is_number());
+        });
+    if (auto refusal = refuse_addresses(line)) return refusal;
+    return refuse_ranks(line);
+  }
+
+  static bool goes_back(Operation const& operation) {
+    return std::holds_alternative<Backward>(operation.action) ||
+           std::holds_alternative<Train>(operation.action);
+  }
+
+  static Refusal foreign_scale(SourceLine line) {
+    return unsupported("captured_gradients",
+                       "a load may have brought a loss scale that rounds, and gradients that round "
+                       "are judged between backward and step, which a replay does not show; "
+                       "supported with graphs: loads of what this program saves",
+                       line);
+  }
+
+  MaybeRefusal visit_captured(Capture const& capture) {
+    for (Operation const& operation : capture.body) {
+      Action const& action = operation.action;
+      bool const gradients = goes_back(operation);
+      if (!traits_of(action).recorded)
+        return unsupported("captured_operation",
+                           "the operation " + std::string(word_of(action)) +
+                               " cannot be captured; supported in a capture: backward, clip, step, "
+                               "zero_grad, train, check",
+                           operation.line);
+      if (gradients && scenario_.gradients != GradientClass::exact)
+        return unsupported("captured_gradients",
+                           "gradients normal and wild are judged between backward and step, which "
+                           "a replay does not show; supported in a capture: exact",
+                           operation.line);
+      if (gradients && scales_round())
+        return unsupported("captured_gradients",
+                           "gradients times this loss scale round, and are judged between backward "
+                           "and step, which a replay does not show; supported in a capture: powers "
+                           "of two, and dynamic, that the gradients' type has room for",
+                           operation.line);
+    }
+    return std::nullopt;
+  }
+
+  /// Of thousands of captured backwards each asks.
+  bool scales_round() {
+    if (!scales_round_) scales_round_ = any_scale_rounds(scenario_);
+    return *scales_round_;
+  }
+
+  MaybeRefusal refuse_addresses(SourceLine line) {
+    if (able_.why_not_captured == nullptr) return std::nullopt;
+    if (!addressed_.insert(setting_.precision).second) return std::nullopt;
+    for (ParameterSpec const& spec : parameter_specs(setting_)) {
+      std::string const why = able_.why_not_captured(spec, optimizer_);
+      if (!why.empty()) return unsupported("captured_cast_gradient", why, line);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal refuse_ranks(SourceLine line) const {
+    std::int64_t const ranks = setting_.world.rank_count();
+    if (ranks <= able_.captured_ranks_max) return std::nullopt;
+    return unsupported(
+        "captured_loopback",
+        "a capture on " + std::to_string(ranks) +
+            " ranks is asked for, which share a GPU by the loop-back and meet on the host in the "
+            "middle of what would be captured; supported here: up to " +
+            std::to_string(able_.captured_ranks_max),
+        line);
+  }
+
+  Scenario const& scenario_;
+  Capabilities const& able_;
+  std::set<std::string> outside_;
+  Optimizer const& optimizer_;
+  NormInForce norm_;
+  StateLocation states_;
+  Scenario setting_;  // what the loads so far have made of the scenario
+  std::optional<bool> scales_round_;
+  std::set<Precision> addressed_;  // recipes that may be captured
+  bool foreign_ = false;           // was one of them of what this program has not saved
+  bool captured_ = false;
+  bool ended_ = false;  // a load has ended an earlier graph
+  bool captured_backward_ = false;
+  bool captured_clips_ = false;
+};
+
+/// Does it move states to the host, or begin to?
+bool offloads(Action const& action) {
+  auto const* const load = std::get_if<Load>(&action);
+  return moves_states(action) || (load != nullptr && load->offload && load->offload->index() != 0);
+}
+
+/// With gradients in the type that those of one rank have: a loss scale may carry one of fp16
+/// beyond the largest number, or not, by how many microbatches a rank has.
+Scenario as_before_reduction(Scenario scenario, Capabilities const& able) {
+  bool const as_parameters = able.gradient_type != GradientType::grad;
+  if (as_parameters && scenario.precision.param == ParamType::fp16)
+    scenario.precision.grad = GradType::fp16;
+  return scenario;
+}
+
+MaybeRefusal refuse_further_runs(Scenario const& scenario, Capabilities const& able) {
+  Scenario const reduced = as_before_reduction(scenario, able);
+  for (FurtherRun const& run : further_runs(scenario)) {
+    if (auto refusal = refuse_further_run(reduced, run)) return refusal;
+    if (auto refusal = refuse(run.scenario, in_further_runs(able))) return refusal;
+  }
+  return std::nullopt;
+}
+
+MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
+  if (!scenario.optimizer.capturable) return std::nullopt;
+  for (Operation const& operation : scenario.program)
+    if (offloads(operation.action))
+      return unsupported("capturable",
+                         "offload, reload and loads with an offload are supported without "
+                         "capturable",
+                         operation.line);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Refusal unsupported(std::string_view detail, std::string message, SourceLine line) {
+  return {.id = "unsupported." + std::string(detail),
+          .message = std::move(message),
+          .line = line.value};
+}
+
+Capabilities in_further_runs(Capabilities able) {
+  able.loads_anew = true;
+  return able;
+}
+
+std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse_extent(scenario)) return refusal;
+  if (auto refusal = refuse_scalars(scenario)) return refusal;
+  if (auto refusal = refuse_types(scenario)) return refusal;
+  if (auto refusal = Grammar(scenario, capabilities).walk(scenario.program)) return refusal;
+  if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
+  if (auto refusal = refuse_checkpoints(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_gradient_use(scenario, capabilities)) return refusal;
+  return refuse_further_runs(scenario, capabilities);
+}
+
+}  // namespace adamant::scenarios
