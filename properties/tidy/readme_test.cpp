@@ -208,7 +208,7 @@ class Readme : public testing::TestWithParam<Document> {
 };
 
 TEST_P(Readme, CommandsPrintWhatItShows) {
-#ifdef ADAMANT_UNCHECKED_ONLY
+#ifdef ADAMANT_SIM_UNCHECKED_ONLY
   GTEST_SKIP() << "the examples show checked runs, and this build's sanitizers exclude those";
 #endif
   if (!has(GetParam().needs))

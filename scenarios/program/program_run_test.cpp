@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "scenarios/program/testing/called_program.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -301,6 +302,7 @@ TEST_F(RunProgram, ALongScenarioAndAMinimisationSayHowFarTheyAre) {
 }
 
 TEST_F(RunProgram, AStrippedProgramSaysThatItHasNoLines) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   if (std::system("strip --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no strip";
   write("races.yaml", passing_scenario("seed: 7\nbug: step_skips_wait_for_reduction\n"));
   std::string const note = "source lines are missing: this program has none; it was stripped";
@@ -311,6 +313,7 @@ TEST_F(RunProgram, AStrippedProgramSaysThatItHasNoLines) {
 }
 
 TEST_F(RunProgram, AStrippedProgramHasItsLinesAndNamesFromADebugFile) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   if (std::system("objcopy --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no objcopy";
   write("races.yaml", passing_scenario("seed: 7\nbug: step_skips_wait_for_reduction\n"));
   std::string const run = " run races.yaml | grep -v replay:";

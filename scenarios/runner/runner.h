@@ -20,6 +20,7 @@ class Runner {
   /// `runs`: how many are planned, for who waits for them.
   /// REQUIRES: scenario and options outlive it.
   Runner(Scenario const& scenario, RunOptions const& options, std::uint64_t seed, int runs);
+  Runner(Scenario const&, RunOptions const&&, std::uint64_t, int) = delete;
 
   /// Called after each operation of the runs from here on, once it was judged.
   using Look = std::function<void(Primitive const& operation, WorldView const& world)>;

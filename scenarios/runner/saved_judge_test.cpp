@@ -44,7 +44,8 @@ Scenario saving() {
 class SavedJudge : public ::testing::Test {
  protected:
   SavedJudge() {
-    Runner runner(scenario_, {}, 7, 1);
+    RunOptions const options;
+    Runner runner(scenario_, options, 7, 1);
     runner.watch([this](Primitive const&, WorldView const& world) {
       for (StoredFile const& file : world.checkpoint("x"))
         files_.push_back({file.name, {file.bytes.begin(), file.bytes.end()}});

@@ -64,7 +64,7 @@ std::optional<std::int64_t> expect_small(bugs::Bug const& bug) {
 constexpr std::size_t each_how_many = 12;
 
 TEST(MinimizeIsolated, OfBugsOfTheCatalogueIsSmallAndSaysTheSameAgain) {
-#ifdef ADAMANT_UNCHECKED_ONLY
+#ifdef ADAMANT_SIM_UNCHECKED_ONLY
   GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
 #endif
   auto const catalogue = bugs::catalogue();
@@ -80,7 +80,7 @@ TEST(MinimizeIsolated, OfBugsOfTheCatalogueIsSmallAndSaysTheSameAgain) {
 }
 
 TEST(MinimizeIsolated, OfOneBugFoundTwiceIsOneFile) {
-#ifdef ADAMANT_UNCHECKED_ONLY
+#ifdef ADAMANT_SIM_UNCHECKED_ONLY
   GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
 #endif
   for (char const* const id : {"step_skips_wait_for_reduction", "mean_not_divided",

@@ -14,6 +14,7 @@
 #include "scenarios/report/html/style_sheet.h"
 #include "scenarios/report/html/testing/markup.h"
 #include "scenarios/report/html/testing/pages.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -30,6 +31,7 @@ bool has_text(Markup const& markup, std::string const& name, std::string const& 
 }
 
 TEST(Page, TellsARaceWithBothAccessesTheirLinesScenarioAndReplay) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   Page const page = page_of({item_of("bugs/step_skips_wait_for_reduction.yaml")});
   Markup const html = read(page);
   auto const cards = find_all(html, [](Markup const& each) { return each.has_class("card"); });
@@ -60,6 +62,7 @@ TEST(Page, TellsTheLinesOfBothCallsInWhichRanksDiffer) {
 }
 
 TEST(Page, ShowsTheSourceAtTheLinesOfAccesses) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   PageItem const item = item_of("bugs/step_skips_wait_for_reduction.yaml");
   Access const& access = item.reported.result.violations.front().accesses.front();
   Location const& at = access.at.known() ? access.at : access.enqueued_at;
@@ -118,6 +121,7 @@ TEST(Page, ShowsTheLawFirstOnAPhone) {
 }
 
 TEST(Page, TellsWhereAGraphCapturedWhatUsesFreedMemory) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   PageItem const item = item_of("bugs/graph_buffers_move.yaml");
   Violation const& stale = item.reported.result.violations.front();
   ASSERT_EQ(stale.law, Law::graph_pointer);
@@ -168,6 +172,7 @@ TEST(Page, TellsOfAThreadThatIsNoRank) {
 }
 
 TEST(Page, EscapesAllThatIsForeign) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   PageItem item = item_of("bugs/step_skips_wait_for_reduction.yaml");
   std::string const foreign = "</pre><script>alert(\"&\")</script>\x01\xff";
   RunResult& result = item.reported.result;
@@ -236,6 +241,7 @@ TEST(Page, NeedsNothingFromElsewhere) {
 }
 
 TEST(Page, HasAtMostAMegabyteHoweverManyFail) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   PageItem const item = item_of("bugs/step_skips_wait_for_reduction.yaml");
   std::vector<PageItem> items;
   for (int i = 0; i < 300; ++i) {

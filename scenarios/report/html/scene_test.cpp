@@ -15,6 +15,7 @@
 #include "scenarios/report/html/testing/markup.h"
 #include "scenarios/report/html/window.h"
 #include "scenarios/runner/run.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -66,6 +67,7 @@ Scene scene_of(RunResult const& result, std::size_t violation = 0) {
 }
 
 TEST(Scene, OfARaceHasBothAccessesAndTheMissingEdgeBetweenThem) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   RunResult const result = run_traced(bugs_folder + "step_skips_wait_for_reduction.yaml");
   Scene const scene = scene_of(result);
   Markup const svg = read_markup(to_svg(scene, "f1"));
@@ -104,6 +106,7 @@ TEST(Scene, OfADeadlockMarksWhatNeverEndsOnEveryRank) {
 }
 
 TEST(Scene, IsTheSameForTheSameRun) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   std::string const file = bugs_folder + "gather_skips_wait_for_step.yaml";
   EXPECT_EQ(scene_of(run_traced(file)), scene_of(run_traced(file)));
 }
