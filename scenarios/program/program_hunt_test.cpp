@@ -26,7 +26,8 @@ TEST_F(HuntProgram, FindsABugAndTheCanaryAndWritesWhatRepeatsThem) {
 TEST_F(HuntProgram, ShardsShareTheBugsAndHuntTheCanaryEach) {
   std::string bugs;
   for (char const* const shard : {"0", "1"}) {
-    ASSERT_EQ(call("hunt mean_not_divided ds_7965 --seed 3 --searches 1 --out found --json out.json"
+    ASSERT_EQ(call("hunt mean_not_divided counter_off_by_one --seed 3 --searches 1 --out found "
+                   "--json out.json"
                    " --shard " +
                    std::string(shard) + "/2")
                   .status,
@@ -36,7 +37,7 @@ TEST_F(HuntProgram, ShardsShareTheBugsAndHuntTheCanaryEach) {
       bugs += result.at("bug").get<std::string>() + " ";
     EXPECT_TRUE(exists(std::string("found/") + shard + "-of-2/canary.yaml"));
   }
-  EXPECT_EQ(bugs, "canary ds_7965 canary mean_not_divided ");
+  EXPECT_EQ(bugs, "canary counter_off_by_one canary mean_not_divided ");
 }
 
 TEST_F(HuntProgram, WhatIsNotFoundEndsWithOne) {
