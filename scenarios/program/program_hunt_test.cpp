@@ -82,9 +82,9 @@ TEST_F(HuntProgram, WithoutMutantsNamesTheTargetThatHasThem) {
 }
 
 TEST_F(HuntProgram, AnInterruptEndsWith130) {
-  Called const called = shell(
-      "PROGRAM hunt --searches 1000 --seed 1 --json out.json & pid=$!; sleep 0.5; kill -INT $pid; "
-      "wait $pid");
+  Called const called =
+      shell("PROGRAM hunt --searches 1000 --seed 1 --json out.json & pid=$!; " +
+            until_exists(".out.json.*.tmp") + "sleep 0.5; kill -INT $pid; wait $pid");
   EXPECT_EQ(called.status, 130);
   EXPECT_EQ(read_json("out.json").at("interrupted"), true);
 }

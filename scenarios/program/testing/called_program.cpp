@@ -1,6 +1,7 @@
 #include "scenarios/program/testing/called_program.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +30,8 @@ std::string program() {
 void ProgramTest::SetUp() {
   auto const* const test = testing::UnitTest::GetInstance()->current_test_info();
   folder_ = std::filesystem::path(testing::TempDir()) /
-            ("adamant_" + std::string(test->test_suite_name()) + "_" + test->name());
+            ("adamant_" + std::string(test->test_suite_name()) + "_" + test->name() + "_" +
+             std::to_string(::getpid()));  // other builds may be tested beside this one
   std::filesystem::remove_all(folder_);
   std::filesystem::create_directories(folder_);
 }
