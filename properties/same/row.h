@@ -1,4 +1,4 @@
-// A line of a table of checksums: what it is of, and the checksum of its texts.
+// A line of a table of checksums: what it is of, and the checksums of its texts.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,8 +10,10 @@
 
 namespace adamant::properties {
 
-inline std::string row_of(std::string_view what, std::string_view texts) {
-  return fmt::format("{:<24} {:016x}\n", what, scenarios::checksum_of(texts));
+template <typename... Texts>
+std::string row_of(std::string_view what, Texts const&... texts) {
+  return fmt::format("{:<24}", what) +
+         (fmt::format(" {:016x}", scenarios::checksum_of(texts)) + ...) + "\n";
 }
 
 }  // namespace adamant::properties

@@ -1,8 +1,9 @@
 // Law:        a scenario of the corpus comes to the same end with every compiler and on every
 //             machine.
-// Sense:      all that is told of its run, its timeline and its memory plan have the checksum that
-//             stands in runs.txt. Places in the source and how much is loaded at once, which are
-//             a compiler's choice, and times of the wall do not count.
+// Sense:      all that is told of its run, its timeline and its memory plan have the first checksum
+//             that stands in runs.txt. Functions, their files and how much is loaded at once are a
+//             compiler's choice: they count in the second checksum, which is that of g++ 12 in
+//             Release. Lines and times of the wall never count.
 // Not said:   that this end is right: oracle, laws and what scenarios expect say that. After an
 //             edit that was meant to change it, the table that the test writes is the new one.
 // Must catch: any mistake in simulator, runner or judge that changes what is told.
@@ -20,6 +21,7 @@
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/report/json.h"
 #include "scenarios/runner/run.h"
+#include "sim/sim.h"
 
 namespace adamant::properties {
 namespace {
@@ -53,11 +55,28 @@ Json without_choices_of_compilers(Json json) {
   return json;
 }
 
-std::string text_of(RunResult result) {
-  result.wall_seconds = 0;
+/// What is told, without and with what compilers choose.
+struct Told {
+  std::string everywhere;
+  std::string here;
+
+  void operator+=(Told const& more) {
+    everywhere += more.everywhere;
+    here += more.here;
+  }
+};
+
+std::string without_lines(std::string const& text) {
   static std::regex const line(R"re((\.(cu|cpp|h)):\d+)re");
-  std::string text =
-      std::regex_replace(to_text(without_choices_of_compilers(to_json(result))), line, "$1");
+  return std::regex_replace(text, line, "$1");
+}
+
+Told told_of(RunResult result) {
+  result.wall_seconds = 0;
+  auto const json = to_json(result);
+  Told told{without_lines(to_text(without_choices_of_compilers(json))),
+            without_lines(to_text(json))};
+  std::string text;
   for (TimelineEvent const& event : result.timeline.events) {
     text += fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(event.kind), event.track,
                         event.copy_engine, event.begin_ns, event.end_ns, event.operation,
@@ -65,7 +84,8 @@ std::string text_of(RunResult result) {
     for (int const before : event.after) text += fmt::format(" {}", before);
     text += "\n";
   }
-  return text;
+  told += {text, text};
+  return told;
 }
 
 std::string row_of_file(std::string const& file) {
@@ -73,11 +93,16 @@ std::string row_of_file(std::string const& file) {
   RunOptions options;
   options.timelines = Timelines::all;
   options.checkpoints = fs::path(file).parent_path();
-  std::string texts = text_of(run_scenario(scenario, options));
+  Told told = told_of(run_scenario(scenario, options));
   options.timelines = Timelines::none;
   options.dry = true;
-  texts += text_of(run_scenario(scenario, options));
-  return row_of(file, texts);
+  told += told_of(run_scenario(scenario, options));
+  return row_of(file, told.everywhere, told.here);
+}
+
+/// What counts of a row.
+std::string held(std::string const& row) {
+  return ADAMANT_WROTE_SECOND_COLUMN ? row : row.substr(0, row.rfind(' '));
 }
 
 std::map<std::string, std::string> read_table() {
@@ -94,6 +119,7 @@ class SameRuns : public testing::TestWithParam<std::size_t> {};
 constexpr std::size_t parts = 8;
 
 TEST_P(SameRuns, OfTheCorpusComeToTheSameEnd) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   auto const expected = read_table();
   std::vector<std::string> const files = files_of_corpus();
   EXPECT_EQ(expected.size(), files.size()) << table;
@@ -103,7 +129,7 @@ TEST_P(SameRuns, OfTheCorpusComeToTheSameEnd) {
     std::string const row = row_of_file(files[i]);
     now << row;
     auto const was = expected.find(files[i]);
-    EXPECT_EQ(row, was == expected.end() ? "" : was->second)
+    EXPECT_EQ(held(row), was == expected.end() ? "" : held(was->second))
         << "if that is meant, sort " << ADAMANT_BINARY_DIR << "/runs.*.txt >" << table;
   }
 }
