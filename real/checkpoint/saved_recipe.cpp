@@ -89,7 +89,7 @@ std::string file_of(ReadNumbers const& numbers, std::size_t i) {
 
 std::vector<float> floats_of(ReadNumbers const& numbers) {
   std::vector<float> floats(numbers.bytes.size() / sizeof(float));
-  std::memcpy(floats.data(), numbers.bytes.data(), numbers.bytes.size());
+  if (!floats.empty()) std::memcpy(floats.data(), numbers.bytes.data(), numbers.bytes.size());
   bool const amaxes =
       numbers.tensor.is.what == Beside::amax || numbers.tensor.is.what == Beside::history;
   for (std::size_t i = 0; i < floats.size(); ++i) {
@@ -104,7 +104,7 @@ std::vector<float> floats_of(ReadNumbers const& numbers) {
 /// Neither NaN nor, where there is a sign, negative.
 std::vector<std::uint8_t> codes_of(ReadNumbers const& numbers, Recipe recipe) {
   std::vector<std::uint8_t> codes(numbers.bytes.size());
-  std::memcpy(codes.data(), numbers.bytes.data(), codes.size());
+  if (!codes.empty()) std::memcpy(codes.data(), numbers.bytes.data(), codes.size());
   int const largest = recipe == Recipe::mxfp8 ? 0xfe : 0x7e;
   for (std::size_t i = 0; i < codes.size(); ++i)
     if (codes[i] > largest)

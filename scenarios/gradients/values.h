@@ -79,9 +79,11 @@ ADAMANT_EVERYWHERE inline float initial_value(std::uint32_t hash) {
 }
 
 ADAMANT_EVERYWHERE inline float exact_gradient(std::uint32_t hash, MicrobatchKey const& key) {
-  std::int32_t const mean = static_cast<std::int32_t>(hash * key.mean_multiplier) >> key.mean_shift;
-  std::int32_t const drawn =
-      static_cast<std::int32_t>((hash ^ key.pair) * key.pair_multiplier) >> key.deviation_shift;
+  // A key is read from where an engine with a bug may have written nothing: any shift is one.
+  std::int32_t const mean =
+      static_cast<std::int32_t>(hash * key.mean_multiplier) >> (key.mean_shift & 31);
+  std::int32_t const drawn = static_cast<std::int32_t>((hash ^ key.pair) * key.pair_multiplier) >>
+                             (key.deviation_shift & 31);
   std::int32_t const deviation = ((drawn ^ key.flip) - key.flip) & key.deviation_mask;
   std::int32_t const keep = ((hash >> 4) & 15U) != 0 ? -1 : 0;  // one element in 16 is zero
   auto const exponent = -4 - static_cast<std::int32_t>(hash & 15U);
