@@ -7,6 +7,7 @@
 #include "scenarios/program/search_report.h"
 #include "scenarios/program/testing/called_program.h"
 #include "scenarios/report/junit.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -54,6 +55,7 @@ TEST_F(FuzzProgram, OneSeedTriesTheSameCasesWhateverTheJobs) {
 
 // In everything that lists them.
 TEST_F(FuzzProgram, NamesTwoFindingsThatAreAlikeApart) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   std::string const planted = "--bug block_maxima_not_awaited --seed 1 ";
   auto const names = [this](char const* document) {
     std::set<std::string> all;

@@ -5,6 +5,7 @@
 
 #include "scenarios/program/testing/called_program.h"
 #include "scenarios/report/html/testing/markup.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -21,6 +22,7 @@ class HtmlTest : public ProgramTest {
 };
 
 TEST_F(HtmlTest, OfARunHasARowForWhatPassedAndASectionForWhatFailed) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   write("a.yaml", passing_scenario());
   write_race("b.yaml");
   EXPECT_EQ(call("run a.yaml b.yaml --html page.html").status, 1);
@@ -92,6 +94,7 @@ TEST_F(HtmlTest, OfACampaignIsThatOfItsMerge) {
 }
 
 TEST_F(HtmlTest, OfAMinimisationHasWhatItCameTo) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   write_race("big.yaml");
   EXPECT_EQ(call("minimize big.yaml -o small.yaml --html page.html").status, 0);
   EXPECT_EQ(heading(), "big.yaml: minimised to 2 operations");
