@@ -4,8 +4,6 @@
 // step time, 1 where the step is as fast as the memory.
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <numeric>
 #include <stdexcept>
 
 #include "real/offload/cpu_adam.h"

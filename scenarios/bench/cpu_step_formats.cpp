@@ -9,7 +9,6 @@
 #include <functional>
 #include <string>
 
-#include "real/cuda/state_numbers.h"
 #include "real/offload/cpu_adam.h"
 #include "real/offload/runs.h"
 #include "real/offload/thread_crew.h"

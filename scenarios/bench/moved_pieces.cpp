@@ -5,7 +5,6 @@
 #include "real/checkpoint/transfer.h"
 #include "real/cuda/handles.h"
 #include "real/engine.h"
-#include "real/shard/memory.h"
 
 namespace adamant::scenarios {
 

@@ -2,7 +2,6 @@
 // an engine, a device or a checksum. Compiled like the unchecked engine.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "real/checkpoint/index.h"

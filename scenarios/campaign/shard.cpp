@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <system_error>
-#include <utility>
 
 #include "scenarios/campaign/error.h"
 #include "scenarios/language/json_text.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string_view>
 #include <tuple>
 
 #include "scenarios/language/yaml/load.h"

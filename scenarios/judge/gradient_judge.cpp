@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "oracle/compare/first_difference.h"

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace adamant::scenarios {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "oracle/compare/first_difference.h"
-#include "oracle/formats/small_formats.h"
 #include "oracle/quantise/recipes.h"
 
 namespace adamant::scenarios {

@@ -1,6 +1,5 @@
 #include "scenarios/judge/reduced.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "oracle/formats/formats.h"

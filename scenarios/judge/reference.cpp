@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <stdexcept>
 #include <utility>
 
 #include "oracle/formats/formats.h"
 #include "scenarios/gradients/blocks.h"
-#include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/registration.h"
-#include "scenarios/judge/saved/quantised.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {

@@ -1,7 +1,6 @@
 #include "scenarios/judge/registration.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace adamant::scenarios {
 

@@ -1,7 +1,6 @@
 #include "scenarios/judge/value_judge.h"
 
 #include <algorithm>
-#include <string>
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"

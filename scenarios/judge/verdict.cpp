@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "scenarios/judge/oracle_view.h"
 #include "scenarios/judge/registration.h"

@@ -1,6 +1,5 @@
 #include "scenarios/language/recipe.h"
 
-#include "scenarios/language/table.h"
 
 namespace adamant::scenarios {
 

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <set>
-#include <utility>
 
 #include "scenarios/language/units.h"
 

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include "scenarios/pool/interrupt.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <utility>
 
 #include "scenarios/language/yaml/suggest.h"
 #include "scenarios/program/argument_checks.h"

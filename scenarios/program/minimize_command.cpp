@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"

@@ -2,7 +2,6 @@
 // them and the files that were asked for. It runs nothing.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>

@@ -7,7 +7,6 @@
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/html/ledger_tables.h"
 #include "scenarios/report/json.h"
-#include "scenarios/report/text.h"
 #include "scenarios/search/minimize/document.h"
 #include "scenarios/search/search.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "scenarios/language/words.h"
 #include "scenarios/report/violation_names.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/table.h"

@@ -1,7 +1,6 @@
 #include "scenarios/seam/violation.h"
 
 #include <algorithm>
-#include <array>
 
 #include "scenarios/language/words.h"
 

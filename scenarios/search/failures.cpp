@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "scenarios/language/laws.h"
 #include "scenarios/language/words.h"

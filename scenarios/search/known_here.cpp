@@ -1,8 +1,6 @@
 #include "scenarios/search/known_here.h"
 
 #include <algorithm>
-#include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>

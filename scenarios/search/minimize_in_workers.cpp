@@ -11,7 +11,6 @@
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
-#include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/search/known_here.h"

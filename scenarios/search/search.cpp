@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "scenarios/search/generate/generate.h"
 
 namespace adamant::scenarios {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <initializer_list>
 #include <iterator>
 #include <list>
 #include <nlohmann/json.hpp>

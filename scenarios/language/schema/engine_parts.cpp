@@ -1,7 +1,6 @@
 #include "scenarios/language/schema/engine_parts.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "scenarios/language/capability_table.h"

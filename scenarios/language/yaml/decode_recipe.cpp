@@ -1,5 +1,4 @@
 // The odd values of a recipe: betas, the norm of clip, loss scales, groups.
-#include <utility>
 
 #include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/read.h"

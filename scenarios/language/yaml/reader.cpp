@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/suggest.h"

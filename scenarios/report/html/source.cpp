@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <string_view>
 
 #include "scenarios/language/regular_file.h"

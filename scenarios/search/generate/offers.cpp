@@ -7,7 +7,6 @@
 #include <set>
 
 #include "scenarios/language/verbs.h"
-#include "scenarios/seam/settings_refusals.h"
 
 namespace adamant::scenarios {
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 
 #include "scenarios/language/registry.h"
-#include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/seam/layout_padding.h"
-#include "scenarios/search/generate/offers.h"
 
 namespace adamant::scenarios {
 

@@ -2,7 +2,6 @@
 // step has.
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include "scenarios/search/minimize/alternatives.h"
 

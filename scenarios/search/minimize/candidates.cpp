@@ -1,7 +1,6 @@
 #include "scenarios/search/minimize/candidates.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "scenarios/language/state_location.h"
 #include "scenarios/seam/refusals.h"

@@ -1,7 +1,6 @@
 // What one operation says, made simpler: smaller counts, parts of a training step instead of all of
 // it, fewer exceptions and changes, an operation of a simpler kind.
 #include <cstddef>
-#include <optional>
 
 #include "scenarios/language/verbs.h"
 #include "scenarios/search/minimize/passes.h"

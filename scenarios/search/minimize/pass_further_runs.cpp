@@ -1,5 +1,4 @@
 // Fewer further runs, and each of them closer to the scenario itself.
-#include <algorithm>
 #include <cstddef>
 
 #include "scenarios/language/further_runs.h"

@@ -1,7 +1,6 @@
 #include "scenarios/search/minimize/usual.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "scenarios/language/table.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <string>
 
 #include "scenarios/language/units.h"
 #include "scenarios/language/verbs.h"
