@@ -1,20 +1,69 @@
 #include "scenarios/program/arguments.h"
 
+#include <fmt/format.h>
+#include <sys/random.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <map>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "scenarios/language/yaml/suggest.h"
-#include "scenarios/program/argument_checks.h"
 #include "scenarios/program/commands.h"
 #include "scenarios/program/completion.h"
+#include "scenarios/program/outputs.h"
 #include "scenarios/program/version.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {
 
 namespace {
+
+[[noreturn]] void refuse(std::string const& what) {
+  throw EndOfProgram{.status = 2, .text = what + "\n"};
+}
+
+/// Where an output ends up, links followed as far as they lead somewhere.
+std::filesystem::path place_of(std::filesystem::path const& path) {
+  if (is_standard_output(path)) return "-";
+  std::error_code impossible;  // then writing will say so
+  auto const place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), impossible);
+  return impossible ? path : place;
+}
+
+/// No two files that are written may be one.
+void refuse_equal_outputs(Arguments const& arguments) {
+  std::vector<Output> const outputs = outputs_of(arguments);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (std::size_t j = i + 1; j < outputs.size(); ++j)
+      if (place_of(outputs[i].path) == place_of(outputs[j].path))
+        refuse(std::string(outputs[i].what) + " and " + std::string(outputs[j].what) +
+               ": both would be written to " + outputs[j].path.string());
+}
+
+/// Shards of a search write beside each other.
+void check_shard(Arguments& arguments) {
+  if (arguments.command == Command::run) return;
+  if (!arguments.seed && !arguments.campaign)
+    refuse("--shard: needs --seed or --campaign, or the shards would search different cases");
+  if (arguments.mutants) refuse("--shard: mutants are not shared out; leave it out");
+  if (!arguments.out) return;
+  *arguments.out /=
+      std::to_string(arguments.shard->index) + "-of-" + std::to_string(arguments.shard->count);
+}
+
+/// Refuses what does not go together: two outputs into one file, shards that could not be put
+/// together again. Gives each shard of a search its own directory.
+void check_together(Arguments& arguments) {
+  refuse_equal_outputs(arguments);
+  if (arguments.html && arguments.mutants) refuse("--html: mutants have no page; leave it out");
+  if (arguments.shard) check_shard(arguments);
+}
 
 class Parser {
  public:
@@ -126,6 +175,20 @@ std::vector<Output> outputs_of(Arguments const& arguments) {
   if (arguments.command == Command::minimize)
     outputs.push_back({"--out", arguments.out.value_or("-")});
   return outputs;
+}
+
+std::uint64_t draw_seed() {
+  std::uint32_t seed = 0;
+  // Up to 256 bytes are never cut short once the system has started.
+  ADAMANT_RUN_ASSERT(::getrandom(&seed, sizeof seed, 0) == sizeof seed);
+  return seed;
+}
+
+std::uint64_t draw_and_say_seed(Arguments const& arguments) {
+  std::uint64_t const seed = draw_seed();
+  if (arguments.verbosity != Verbosity::quiet)
+    print(arguments, fmt::format("seed {} (drawn)\n", seed));
+  return seed;
 }
 
 }  // namespace adamant::scenarios

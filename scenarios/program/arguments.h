@@ -91,4 +91,10 @@ struct EndOfProgram {
 /// Errors: EndOfProgram, for what CLI11 ends with and for bad usage (status 2).
 Arguments parse_arguments(int argc, char const* const* argv);
 
+/// A seed where nobody gives one: the only place of the program that asks the system for chance.
+/// Whoever draws prints it. Units: below 2^32, which is short enough to retype.
+std::uint64_t draw_seed();
+/// The same, which is said but with --quiet.
+std::uint64_t draw_and_say_seed(Arguments const& arguments);
+
 }  // namespace adamant::scenarios

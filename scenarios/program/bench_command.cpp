@@ -1,4 +1,4 @@
-#include "scenarios/program/bench_command.h"
+#include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "scenarios/program/campaign_command.h"
+#include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
 
@@ -14,12 +14,12 @@
 #include "scenarios/campaign/shard.h"
 #include "scenarios/language/engine_names.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_of.h"
 #include "scenarios/program/search_report.h"
-#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/progress.h"
 

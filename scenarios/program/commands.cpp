@@ -1,14 +1,15 @@
 #include "scenarios/program/commands.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 
+#include "scenarios/bench/suite.h"
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/yaml/suggest.h"
 #include "scenarios/program/command_options.h"
 #include "scenarios/program/completion.h"
-#include "scenarios/program/footers.h"
 
 namespace adamant::scenarios {
 
@@ -16,17 +17,54 @@ namespace {
 
 constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
 
-CLI::App& add_command(CLI::App& program, Arguments& arguments, Command command, char const* text) {
-  CLI::App* const added = program.add_subcommand(std::string(name_of(command)), text);
+/// What stands below the options in a command's help: those of every command, an example, how the
+/// command ends.
+std::string footer(std::string_view example, std::string_view failure) {
+  std::string text = fmt::format(
+      "With every command:\n  --quiet, --verbose, --color auto|always|never\n"
+      "\nExample:\n  {}\n\nEnds with:\n  0    all is well\n",
+      example);
+  if (!failure.empty()) text += fmt::format("  1    {}\n", failure);
+  text +=
+      "  2    bad usage or input, or an output that cannot be written\n"
+      "  3    this machine lacks what was asked for\n"
+      "  130  interrupted";
+  return text;
+}
+
+std::string suites_in_lines() {
+  std::string text = suites().empty() ? "Nothing is measured here.\n\n" : "Suites:\n";
+  for (Suite const& suite : suites()) text += fmt::format("  {:<32} {}\n", suite.name, suite.what);
+  return text + "\n";
+}
+
+/// What a command's help says of it.
+struct Described {
+  Command command;
+  char const* text;
+  char const* example;
+  char const* failure = "";  // what 1 means, where that happens; the other statuses mean the same
+};
+
+CLI::App& add_command(CLI::App& program, Arguments& arguments, Described const& described) {
+  Command const command = described.command;
+  CLI::App* const added = program.add_subcommand(std::string(name_of(command)), described.text);
   added->fallthrough();
-  added->footer([command] { return footer_of(command); });
+  added->footer([described] {
+    std::string const suites = described.command == Command::bench ? suites_in_lines() : "";
+    return suites + footer(described.example, described.failure);
+  });
   added->callback([&arguments, command] { arguments.command = command; });
   return *added;
 }
 
 void add_run(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::run,
-                                  "Run scenario files, or all in a directory (recursively)");
+  CLI::App& command =
+      add_command(program, arguments,
+                  {.command = Command::run,
+                   .text = "Run scenario files, or all in a directory (recursively)",
+                   .example = "adamant run scenarios/ --filter '*offload*' --junit results.xml",
+                   .failure = "a scenario did not end as it expects"});
   command.add_option("PATH", arguments.paths, "Files and directories; - is the standard input")
       ->required();
   CommandOptions const options(command, arguments);
@@ -61,8 +99,11 @@ void add_end_of_search(CommandOptions const& options) {
 }
 
 void add_fuzz(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::fuzz,
-                                  "Generate scenarios, run them, minimise what fails");
+  CLI::App& command = add_command(program, arguments,
+                                  {.command = Command::fuzz,
+                                   .text = "Generate scenarios, run them, minimise what fails",
+                                   .example = "adamant fuzz --for 5m --seed 1 --out found",
+                                   .failure = "something was found"});
   CommandOptions const options(command, arguments);
   add_extent(options, arguments, "How many; default 1000", "How long, such as 60s or 5m");
   options.add_count("--skip", {0, cases_max}, "Start at case number N of the seed",
@@ -79,8 +120,12 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
 }
 
 void add_merge(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::merge,
-                                  "What the shards of a campaign have found and done together");
+  CLI::App& command =
+      add_command(program, arguments,
+                  {.command = Command::merge,
+                   .text = "What the shards of a campaign have found and done together",
+                   .example = "adamant merge nightly --json ledger.json",
+                   .failure = "something was found"});
   command.add_option("DIR", arguments.paths, "What --campaign of fuzz named, on each machine")
       ->required();
   CommandOptions const options(command, arguments);
@@ -90,8 +135,11 @@ void add_merge(CLI::App& program, Arguments& arguments) {
 }
 
 void add_hunt(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::hunt,
-                                  "How fast does random search find each catalogued bug");
+  CLI::App& command = add_command(program, arguments,
+                                  {.command = Command::hunt,
+                                   .text = "How fast does random search find each catalogued bug",
+                                   .example = "adamant hunt te_2795 --seed 1",
+                                   .failure = "most searches for a bug missed it"});
   command.add_option("BUG", arguments.bugs, "Only these; default: all")->option_text("BUG");
   command.parse_complete_callback([&arguments] {
     if (arguments.mutants && !bugs::is_of_mutants()) return;  // who has them knows them
@@ -112,8 +160,12 @@ void add_hunt(CLI::App& program, Arguments& arguments) {
 }
 
 void add_minimize(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::minimize,
-                                  "Reduce a failing scenario to a small one that fails alike");
+  CLI::App& command =
+      add_command(program, arguments,
+                  {.command = Command::minimize,
+                   .text = "Reduce a failing scenario to a small one that fails alike",
+                   .example = "adamant minimize found.yaml -o small.yaml",
+                   .failure = "the scenario does not fail"});
   command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
   CommandOptions const options(command, arguments);
   options.add_path("-o,--out", arguments.out, "Where the result goes; default: standard output");
@@ -126,8 +178,11 @@ void add_minimize(CLI::App& program, Arguments& arguments) {
 }
 
 void add_explain(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::explain,
-                                  "The operations and roundings of one value, or of one interval");
+  CLI::App& command = add_command(
+      program, arguments,
+      {.command = Command::explain,
+       .text = "The operations and roundings of one value, or of one interval",
+       .example = "adamant explain found.yaml --element 'weight/exp_avg[3]' --operation 4"});
   command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
   CommandOptions const options(command, arguments);
   command
@@ -146,33 +201,48 @@ void add_explain(CLI::App& program, Arguments& arguments) {
 }
 
 void add_listings(CLI::App& program, Arguments& arguments) {
-  CLI::App& laws = add_command(program, arguments, Command::laws, "List the laws");
+  CLI::App& laws = add_command(
+      program, arguments,
+      {.command = Command::laws, .text = "List the laws", .example = "adamant laws --json -"});
   CommandOptions(laws, arguments)
       .add_path("--json", arguments.json, "Write them as JSON; - is standard output");
-  CLI::App& bugs = add_command(program, arguments, Command::bugs, "List the catalogue of bugs");
+  CLI::App& bugs = add_command(program, arguments,
+                               {.command = Command::bugs,
+                                .text = "List the catalogue of bugs",
+                                .example = "adamant bugs --show te_2795"});
   CommandOptions const options(bugs, arguments);
   options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
   options.add_bug_to_show();
 }
 
 void add_help(CLI::App& program, Arguments& arguments) {
-  add_command(program, arguments, Command::help,
-              "Explain a key or an operation of the scenario format")
+  add_command(program, arguments,
+              {.command = Command::help,
+               .text = "Explain a key or an operation of the scenario format",
+               .example = "adamant help betas"})
       .add_option("KEY", arguments.word, "A key or an operation")
       ->required();
 }
 
 void add_doctor(CLI::App& program, Arguments& arguments) {
   CommandOptions const options(
-      add_command(program, arguments, Command::doctor,
-                  "What this machine has, or what is wrong with an engine"),
+      add_command(program, arguments,
+                  {.command = Command::doctor,
+                   .text = "What this machine has, or what is wrong with an engine",
+                   .example = "adamant doctor --engine torch",
+                   .failure = "something is wrong with the engine"}),
       arguments);
   options.add_examined_engine();
   options.add_path("--json", arguments.json, "Write what was found as JSON");
 }
 
 void add_bench(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::bench, "Measure");
+  CLI::App& command =
+      add_command(program, arguments,
+                  {.command = Command::bench,
+                   .text = "Measure",
+                   .example = "adamant bench --suite cases_per_second --json rows.json",
+                   .failure = "a suite could not be measured"});
   command.add_option("--suite", arguments.suites, "Only this one; can be repeated")
       ->option_text("NAME")
       ->expected(1)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -9,11 +10,13 @@
 #include <string_view>
 
 #include "scenarios/language/plain_text.h"
+#include "scenarios/peers/doctor/examine.h"
+#include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
-#include "scenarios/program/doctor_of_engine.h"
-#include "scenarios/program/listings.h"
+#include "scenarios/program/commands.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
+#include "scenarios/report/style.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -148,8 +151,41 @@ std::string processor() {
   return fmt::format("{} cores,{}", default_workers(), features.empty() ? " baseline" : features);
 }
 
-}  // namespace
+bool is_shown(Arguments const& arguments, Probe const& probe) {
+  return arguments.verbosity != Verbosity::quiet || probe.outcome == Probe::Outcome::failed;
+}
 
+std::string line_of(Probe const& probe) {
+  std::string line = fmt::format("{:<12}{}", name_of(probe.outcome), probe.name);
+  if (!probe.text.empty()) line += ": " + probe.text;
+  return printable(line) + "\n";
+}
+
+StrictJson to_json(std::vector<Probe> const& probes) {
+  auto array = StrictJson::array();
+  for (Probe const& probe : probes) {
+    StrictJson entry{{"probe", probe.name}, {"outcome", std::string(name_of(probe.outcome))}};
+    if (!probe.text.empty()) entry["text"] = probe.text;
+    array.push_back(std::move(entry));
+  }
+  return array;
+}
+
+std::string summary_of(std::string const& engine, std::vector<Probe> const& probes) {
+  auto const count = [&](Probe::Outcome outcome) {
+    return std::ranges::count(probes, outcome, &Probe::outcome);
+  };
+  return fmt::format("{}: {} ok, {} failed, {} not offered", engine, count(Probe::Outcome::ok),
+                     count(Probe::Outcome::failed), count(Probe::Outcome::not_offered));
+}
+
+/// One thing that a machine has or lacks.
+struct MachinePart {
+  std::string what;
+  std::string found;  // a version, a count, or why it is not there
+};
+
+/// Compiler, processor, toolkit, GPUs, NCCL and MPI. Looks, and changes nothing.
 std::vector<MachinePart> examine_machine() {
 #if defined(__clang__)
   std::string const compiler = "clang " __clang_version__;
@@ -172,8 +208,28 @@ std::vector<MachinePart> examine_machine() {
   return parts;
 }
 
+/// Of an engine outside the process: one line a probe: `ok`, `failed` with what was expected and
+/// found, or `not offered`.
+Status report_on_engine(Arguments const& arguments) {
+  Outputs outputs(arguments);
+  auto const probes = examine_engine(*arguments.engine, [&](Probe const& probe) {
+    if (is_shown(arguments, probe)) print(arguments, line_of(probe));
+  });
+  print(arguments, printable(summary_of(*arguments.engine, probes)) + "\n");
+  auto document = make_document("doctor");
+  document["engine"] = *arguments.engine;
+  if (interrupted()) document["interrupted"] = true;
+  document["probes"] = to_json(probes);
+  outputs.commit(document, "doctor", {});
+  if (interrupted()) return Status::interrupted;
+  bool const well = std::ranges::count(probes, Probe::Outcome::failed, &Probe::outcome) == 0;
+  return well ? Status::met : Status::not_met;
+}
+
+}  // namespace
+
 Status doctor_command(Arguments const& arguments) {
-  if (arguments.engine) return examine_engine_command(arguments);
+  if (arguments.engine) return report_on_engine(arguments);
   Outputs outputs(arguments);
   auto document = make_document("doctor");
   document["machine"] = StrictJson::object();

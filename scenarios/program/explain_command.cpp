@@ -1,8 +1,7 @@
-#include "scenarios/program/explain_command.h"
+#include "scenarios/program/commands.h"
 
 #include "scenarios/explain/explain.h"
 #include "scenarios/language/plain_text.h"
-#include "scenarios/program/one_scenario.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/report/json.h"

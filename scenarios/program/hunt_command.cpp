@@ -1,4 +1,4 @@
-#include "scenarios/program/hunt_command.h"
+#include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
-#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/output_file.h"

@@ -14,17 +14,9 @@
 #include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/bench_command.h"
-#include "scenarios/program/campaign_command.h"
-#include "scenarios/program/explain_command.h"
-#include "scenarios/program/fuzz_command.h"
-#include "scenarios/program/hunt_command.h"
+#include "scenarios/program/commands.h"
 #include "scenarios/program/inputs.h"
-#include "scenarios/program/listings.h"
-#include "scenarios/program/minimize_command.h"
-#include "scenarios/program/mutants_command.h"
 #include "scenarios/program/outputs.h"
-#include "scenarios/program/run_command.h"
 #include "scenarios/report/json.h"
 
 namespace adamant::scenarios {

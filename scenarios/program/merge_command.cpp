@@ -9,7 +9,7 @@
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/campaign/shard.h"
 #include "scenarios/language/plain_text.h"
-#include "scenarios/program/campaign_command.h"
+#include "scenarios/program/commands.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/search_report.h"

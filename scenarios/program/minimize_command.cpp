@@ -1,4 +1,4 @@
-#include "scenarios/program/minimize_command.h"
+#include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/html_output.h"
-#include "scenarios/program/one_scenario.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"

@@ -1,4 +1,4 @@
-#include "scenarios/program/mutants_command.h"
+#include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,9 +16,9 @@
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
-#include "scenarios/program/seed.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/engine_tests.h"

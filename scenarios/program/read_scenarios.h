@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "scenarios/language/scenario.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/report/provenance.h"
+#include "scenarios/runner/admission.h"
 
 namespace adamant::scenarios {
 
@@ -33,5 +35,30 @@ std::string adapter_around(std::filesystem::path const& file);
 /// In the order of the paths, each file once. A path that does not exist, or a directory without
 /// scenarios, is a file that cannot be read. Stops early, with what it has, at an interrupt.
 std::vector<ScenarioFile> read_scenarios(std::span<std::filesystem::path const> paths);
+
+/// Why the scenario's engine refuses what `file` says, unless that is expected; it is said with its
+/// line. What this machine has no memory for is a result of running here, although it is known
+/// before.
+///
+/// Errors: MachineLacks.
+std::optional<Refusal> refuse_file(std::filesystem::path const& file, Scenario const& scenario);
+
+/// Files come from anybody, and a command is whatever its author wants to do here. Why the engine
+/// that `file` names may not run, as `file:line: key: message`; empty where it is no command, where
+/// this call names the same one or another engine, or trusts its files. A dry run runs none.
+std::string distrust(Arguments const& arguments, std::filesystem::path const& file,
+                     Scenario const& scenario);
+
+/// The one scenario that a command is about, with what its command line replaces.
+struct OneScenario {
+  std::string name;  // of its file, as it was found
+  Scenario scenario;
+};
+
+/// It has a seed, which is drawn where nobody gave one. Nothing where it cannot be read, is refused
+/// as it stands, or is one of several; that is said.
+///
+/// Errors: MachineLacks.
+std::optional<OneScenario> read_one_scenario(Arguments const& arguments);
 
 }  // namespace adamant::scenarios

@@ -1,4 +1,4 @@
-#include "scenarios/program/run_command.h"
+#include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
 
@@ -19,13 +19,11 @@
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/passed_over.h"
 #include "scenarios/program/read_scenarios.h"
-#include "scenarios/program/refused_file.h"
 #include "scenarios/program/run_job.h"
 #include "scenarios/program/run_report.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_of.h"
 #include "scenarios/program/selection.h"
-#include "scenarios/program/trace_output.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
 #include "scenarios/runner/expectation.h"

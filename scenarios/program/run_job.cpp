@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "scenarios/language/laws.h"
 #include "scenarios/language/plain_text.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/outputs.h"
-#include "scenarios/program/refused_file.h"
+#include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/search_report.h"
-#include "scenarios/program/seed.h"
+#include "scenarios/program/version.h"
+#include "scenarios/search/minimize/document.h"
 
 namespace adamant::scenarios {
 
@@ -47,6 +52,22 @@ RunOptions options_of(Arguments const& arguments, ScenarioFile const& file, bool
   if (arguments.dump) {
     options.dump = several ? *arguments.dump / file.path.stem() : *arguments.dump;
   }
+  return options;
+}
+
+/// Is the law that it expects to be broken one about two runs that differ?
+bool expects_other_digest(Scenario const& scenario) {
+  return scenario.expect.kind == Expectation::Kind::violates &&
+         matches(scenario.expect.id, Law::determinism_digest);
+}
+
+/// The options by which this run is another one. An engine says its name itself.
+std::vector<std::string> options_changing(Scenario const& written, Scenario const& run,
+                                          int schedules) {
+  std::vector<std::string> options;
+  if (run.seed != written.seed) options.push_back(fmt::format("--seed {}", *run.seed));
+  if (run.bug != written.bug) options.push_back("--bug " + *run.bug);
+  if (schedules > 0) options.push_back(fmt::format("--schedules {}", schedules));
   return options;
 }
 
@@ -95,6 +116,17 @@ std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
   if (arguments.strict) line += " --strict";
   if (arguments.dry_run) line += " --dry-run";
   return line;
+}
+
+void compare_with_written(WrittenRun const& written, Scenario const& run, int schedules,
+                          RunResult& result) {
+  // A process that died left no digest.
+  if (result.outcome == Outcome::error || expects_other_digest(written.scenario)) return;
+  Provenance now = provenance_of(written.scenario, result, this_program());
+  now.engine = with_versions(run.engine.name);
+  std::string text =
+      difference(written.provenance, now, options_changing(written.scenario, run, schedules));
+  if (!text.empty()) result.notes.push_back(std::move(text));
 }
 
 }  // namespace adamant::scenarios

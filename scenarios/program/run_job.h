@@ -6,12 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/language/scenario.h"
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/read_scenarios.h"
-#include "scenarios/program/written_run.h"
+#include "scenarios/report/provenance.h"
 #include "scenarios/runner/run.h"
+#include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
+
+/// A scenario that this program wrote, on its replay: does it come to what it came to then?
+struct WrittenRun {
+  Provenance provenance;
+  Scenario scenario;  // as the file says it
+};
 
 struct RunJob {
   ScenarioFile file;
@@ -35,5 +43,11 @@ bool has_distinct_outputs(Arguments const& arguments, std::vector<ScenarioFile> 
 
 /// The line to paste that runs this file again as this call does.
 std::string replay_of(Arguments const& arguments, ScenarioFile const& file);
+
+/// Adds a note to `result` where the digest is another one than was written. `run` is the scenario
+/// as it ran, with what the command line put in the place of what the file says, and so many
+/// `schedules` more.
+void compare_with_written(WrittenRun const& written, Scenario const& run, int schedules,
+                          RunResult& result);
 
 }  // namespace adamant::scenarios
