@@ -1,4 +1,4 @@
-#include "scenarios/campaign/bounds.h"
+#include "scenarios/campaign/ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "scenarios/campaign/error.h"
+#include "scenarios/campaign/settings.h"
 #include "scenarios/language/regular_file.h"
 #include "scenarios/report/output_file.h"
 

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "scenarios/campaign/error.h"
+#include "scenarios/campaign/settings.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {

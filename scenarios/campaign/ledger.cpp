@@ -1,9 +1,12 @@
 #include "scenarios/campaign/ledger.h"
 
+#include <boost/math/special_functions/beta.hpp>
+
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
-#include "scenarios/campaign/bounds.h"
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/search/portion.h"
@@ -77,6 +80,15 @@ std::vector<LedgerDepth> depths_of(Tally const& tally) {
   return rows;
 }
 
+/// The logarithm of the chance to miss a bug that a share of the cases has: each schedule meets it
+/// with that share of its chance.
+double log_missed(Chances const& chances, double share) {
+  double sum = 0;
+  for (auto const& [chance, count] : chances)
+    sum += static_cast<double>(count) * std::log1p(-share * chance);
+  return sum;
+}
+
 }  // namespace
 
 std::uint64_t Ledger::schedules(Schedule::Strategy strategy) const {
@@ -139,6 +151,31 @@ Json to_json(Ledger const& ledger) {
   json["exclusive_pairs"] = exclusive_json(settings.lacking);
   json["never"] = never_json(ledger.tally.seen, settings.lacking);
   return json;
+}
+
+double chance_at_most(std::uint64_t failed, std::uint64_t cases) {
+  if (failed >= cases) return 1;
+  auto const n = static_cast<double>(cases);
+  if (failed == 0) return -std::expm1(std::log1p(-confidence) / n);
+  auto const k = static_cast<double>(failed);
+  return boost::math::ibeta_inv(k + 1, n - k, confidence);
+}
+
+double missed_at_most(Chances const& chances) {
+  return std::exp(log_missed(chances, 1));
+}
+
+double share_at_most(Chances const& chances) {
+  double const enough = std::log1p(-confidence);
+  if (log_missed(chances, 1) > enough) return 1;
+  // The larger the share, the smaller the chance to miss it: halve until doubles end.
+  double low = 0;
+  double high = 1;
+  for (;;) {
+    double const middle = std::midpoint(low, high);
+    if (middle <= low || middle >= high) return high;
+    (log_missed(chances, middle) > enough ? low : high) = middle;
+  }
 }
 
 }  // namespace adamant::scenarios

@@ -5,8 +5,6 @@
 #include <set>
 #include <string>
 
-#include "scenarios/campaign/bounds.h"
-
 namespace adamant::scenarios {
 namespace {
 

@@ -4,7 +4,6 @@
 
 #include <system_error>
 
-#include "scenarios/campaign/error.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/language/regular_file.h"
 #include "scenarios/language/yaml/write.h"

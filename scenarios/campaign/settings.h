@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -54,5 +55,11 @@ CampaignSettings join_campaign(
 
 /// What differs, in words: "seed is 7, not 8"; empty where nothing does.
 std::string difference(CampaignSettings const& there, CampaignSettings const& wanted);
+
+/// A campaign that cannot be gone on with, or not be read. what() names the file, what is there and
+/// what to do. Nothing has changed.
+struct CampaignError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 }  // namespace adamant::scenarios

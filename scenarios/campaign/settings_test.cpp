@@ -7,7 +7,6 @@
 #include <fstream>
 #include <set>
 
-#include "scenarios/campaign/error.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {

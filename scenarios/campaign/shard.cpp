@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-#include "scenarios/campaign/error.h"
+#include "scenarios/campaign/settings.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"

@@ -1,6 +1,9 @@
 #include "scenarios/judge/saved_judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -12,20 +15,19 @@
 #include "scenarios/judge/quantised.h"
 #include "scenarios/judge/saved/files.h"
 #include "scenarios/judge/saved/quantised.h"
-#include "scenarios/judge/saved_manifest.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-using Fault = std::optional<Violation>;
+using MaybeViolation = std::optional<Violation>;
 
-Fault other_files(std::string text) {
+MaybeViolation other_files(std::string text) {
   return Violation{
       .law = Law::checkpoint_roundtrip, .breach = Breach::other_files, .text = std::move(text)};
 }
 
-Fault fault_of_list(std::span<StoredFile const> files, int rank_count) {
+MaybeViolation fault_of_list(std::span<StoredFile const> files, int rank_count) {
   std::vector<std::string> names;
   for (StoredFile const& file : files) names.push_back(file.name);
   if (std::erase(names, "adamant.json") == 0) return other_files("there is no manifest");
@@ -35,7 +37,7 @@ Fault fault_of_list(std::span<StoredFile const> files, int rank_count) {
   return std::nullopt;
 }
 
-Fault fault_of_step(SavedFiles const& saved, oracle::Model const& model, int parameter) {
+MaybeViolation fault_of_step(SavedFiles const& saved, oracle::Model const& model, int parameter) {
   std::string const& name = model.spec(parameter).name;
   std::optional<double> const step = saved.step(name);
   if (!step) return other_files(name + ".step is not there once");
@@ -49,14 +51,14 @@ Fault fault_of_step(SavedFiles const& saved, oracle::Model const& model, int par
                    .actual = Number(actual)};
 }
 
-Fault fault_of_steps(SavedFiles const& saved, oracle::Model const& model) {
+MaybeViolation fault_of_steps(SavedFiles const& saved, oracle::Model const& model) {
   for (int p = 0; p < model.parameter_count(); ++p)
     if (auto fault = fault_of_step(saved, model, p)) return fault;
   return std::nullopt;
 }
 
 /// What a quantised parameter is read from.
-Fault fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int parameter) {
+MaybeViolation fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int parameter) {
   ParameterSpec const& spec = model.spec(parameter);
   ElementRange const all{.begin = 0, .end = spec.numel()};
   QuantisedShard const expected = quantised_shard(model, parameter, std::span(&all, 1), true);
@@ -84,8 +86,8 @@ Fault fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int pa
 }
 
 /// The numbers themselves, which are all in fp32.
-Fault fault_of_values(SavedTensor const& tensor, oracle::Model const& model, int parameter,
-                      TensorKind kind) {
+MaybeViolation fault_of_values(SavedTensor const& tensor, oracle::Model const& model, int parameter,
+                               TensorKind kind) {
   ParameterSpec const& spec = model.spec(parameter);
   std::vector<float> const values = put_together(*tensor.values, spec.shape);
   auto const found = oracle::first_difference(model.tensor(parameter, kind), values);
@@ -100,8 +102,8 @@ Fault fault_of_values(SavedTensor const& tensor, oracle::Model const& model, int
 
 /// A load in the types of the save reads the numbers as they are stored, where these are not fp32:
 /// then nobody but others reads their values and says how they were stored.
-Fault fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int parameter,
-                      TensorKind kind) {
+MaybeViolation fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int parameter,
+                               TensorKind kind) {
   ParameterSpec const& spec = model.spec(parameter);
   auto const format = oracle::stored_format(spec.formats, kind);
   if (!format) return std::nullopt;
@@ -131,8 +133,8 @@ std::int64_t elements_in_a_code(ParameterSpec const& spec, std::string_view end,
 }
 
 /// Who has written the tensor, or a part of it, and in which boxes.
-Fault fault_of_writers(SavedFiles const& saved, SavingWorld const& world, ParameterSpec const& spec,
-                       int parameter, TensorKind kind) {
+MaybeViolation fault_of_writers(SavedFiles const& saved, SavingWorld const& world,
+                                ParameterSpec const& spec, int parameter, TensorKind kind) {
   auto const count = std::max<std::int64_t>(1, std::ssize(spec.parts));
   for (std::int64_t k = 0; k < count; ++k) {
     std::string name = spec.name;
@@ -156,8 +158,8 @@ Fault fault_of_writers(SavedFiles const& saved, SavingWorld const& world, Parame
   return std::nullopt;
 }
 
-Fault fault_of_boxes_of_all(SavedFiles const& saved, oracle::Model const& model,
-                            SavingWorld const& world) {
+MaybeViolation fault_of_boxes_of_all(SavedFiles const& saved, oracle::Model const& model,
+                                     SavingWorld const& world) {
   for (int p = 0; p < model.parameter_count(); ++p) {
     ParameterSpec const& spec = model.spec(p);
     if (spec.parts.empty() == saved.in_parts.contains(spec.name))
@@ -171,12 +173,35 @@ Fault fault_of_boxes_of_all(SavedFiles const& saved, oracle::Model const& model,
   return std::nullopt;
 }
 
-Fault fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {
+MaybeViolation fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {
   for (int p = 0; p < model.parameter_count(); ++p)
     for (TensorKind const kind :
          {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
       if (auto fault = fault_of_tensor(saved, model, p, kind)) return fault;
   return std::nullopt;
+}
+
+using Mistake = std::optional<std::string>;
+
+Mistake fault_of_count(std::string_view what, std::int64_t found, std::int64_t expected) {
+  if (found == expected) return std::nullopt;
+  return fmt::format("the manifest has {} for the {}, expected {}", found, what, expected);
+}
+
+Mistake fault_of_parameter(SavedFiles const& saved, Reference const& reference, int parameter) {
+  ParameterSpec const& spec = reference.model().spec(parameter);
+  auto const counts = reference.model().counts(parameter);
+  std::string const& group = reference.group_names().at(static_cast<std::size_t>(spec.group));
+  if (saved.group_of.at(spec.name) != group)
+    return fmt::format("the manifest has {} in the group `{}`, expected `{}`", spec.name,
+                       saved.group_of.at(spec.name), group);
+  auto const cut = saved.cut.find(spec.name);
+  if ((cut == saved.cut.end() ? std::vector<std::string>() : cut->second) != spec.parts)
+    return fmt::format("the manifest has other parts of {}", spec.name);
+  if (auto fault = fault_of_count(fmt::format("step of the group that has {}", spec.name),
+                                  saved.group_steps.at(spec.name), counts.of_group))
+    return fault;
+  return fault_of_count("steps of " + spec.name, saved.steps.at(spec.name), counts.of_parameter);
 }
 
 }  // namespace
@@ -193,6 +218,21 @@ std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
   } catch (std::exception const& error) {
     return other_files(error.what());
   }
+}
+
+std::optional<std::string> fault_of_manifest(SavedFiles const& saved, Reference const& reference) {
+  auto const& model = reference.model();
+  for (int g = 0; g < model.group_count(); ++g) {
+    std::string const& name = reference.group_names().at(static_cast<std::size_t>(g));
+    auto const group = saved.groups.find(name);
+    if (group == saved.groups.end() || group->second != model.group(g))
+      return fmt::format("the manifest has other settings of the group `{}`", name);
+  }
+  for (int p = 0; p < model.parameter_count(); ++p)
+    if (auto fault = fault_of_parameter(saved, reference, p)) return fault;
+  if (saved.max_norm != model.scaling().max_norm) return "the manifest has another norm";
+  if (saved.scaler != model.scaler()) return "the manifest has another loss scale";
+  return std::nullopt;
 }
 
 }  // namespace adamant::scenarios

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/language/again.h"
-#include "scenarios/language/arithmetic.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
@@ -38,6 +36,16 @@ struct PrecisionOffer {
 
 /// What `zero_grad` may leave.
 enum class ZeroGradKind { none, zeros };
+
+/// Whose formulas an engine steps by. The word alone: what follows from it is in oracle/ and in
+/// judge/formulas/.
+///
+/// own_order: the oracle's, which is TransformerEngine's, bit for bit (oracle/adam); `te` in the
+///            protocol
+/// torch:     PyTorch's single and foreach kernels in fp32: moments bit for bit (oracle/torch)
+/// torch_fused: the same of its fused kernel on whole vectors, which undoes the loss scale itself
+/// interval:  any order of operations, any fusing (oracle/interval)
+enum class Arithmetic { own_order, torch, torch_fused, interval };
 
 /// A choice that an engine offers by name; `values` are texts, the first is the default.
 struct EngineOption {

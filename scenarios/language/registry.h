@@ -1,10 +1,12 @@
 // Three orders of parameters, and the ways from one to another: names as a file lists them, the
 // parameters that they name, and the order in which a world registers these. Numbers of parameters
-// are those of parameter_specs() everywhere but within an engine and its layout.
+// are those of parameter_specs() everywhere but within an engine and its layout. And units: which
+// parameters are gathered and reduced together.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/types.h"
@@ -55,5 +57,17 @@ RegisteredOrder order_of(Scenario const& setting);
 /// parameter_specs() in the order in which the world registers them, in units of that order: what
 /// layout, budget and engine are made from.
 std::vector<ParameterSpec> registered_specs(Scenario const& setting);
+
+/// What units follow from: names decide, as wrapping block by block does in FSDP; sizes and worlds
+/// play no part. The block of a parameter: its name up to and including the first dot-separated
+/// component that is a decimal number, or "" where it has none. "h.11.attn.c_attn.weight" is in
+/// block "h.11", "model.layers.0.mlp.experts.3.w1" in "model.layers.0", "wte.weight" in "".
+std::string_view block_of(std::string_view parameter_name);
+
+/// The unit of each parameter in registration order: a unit is a maximal run of consecutive
+/// parameters of one block. Units are numbered from 0 without gaps and never decrease.
+std::vector<int> assign_units(std::span<std::string const> parameter_names);
+/// The same for parameters that have their names.
+void number_units(std::span<ParameterSpec> parameters);
 
 }  // namespace adamant::scenarios

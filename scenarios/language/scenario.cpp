@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "scenarios/language/units.h"
+#include "scenarios/language/registry.h"
 
 namespace adamant::scenarios {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "oracle/types.h"
-#include "scenarios/language/again.h"
+#include "scenarios/language/laws.h"
 #include "scenarios/language/program.h"
 #include "scenarios/language/recipe.h"
 #include "scenarios/language/world.h"
@@ -35,6 +35,39 @@ struct Param {
 
   friend bool operator==(Param const&, Param const&) = default;
 };
+
+/// The same program once more, with a change that must not matter. Which scenarios that makes is
+/// further_runs.h.
+///
+/// What it does not say is as in the scenario.
+struct Again {
+  EngineOptions options = {};  // of the engine, before those of the same names
+  /// After so many entries of the program everything is saved, and loaded into new worlds: one like
+  /// each of `through`, which saves it again, and at last one like the world that was left.
+  std::optional<std::int64_t> resumed_after = {};
+  std::vector<World> through = {};
+  ParamOrder order = ParamOrder::listed;  // reversed: so those worlds register the parameters
+
+  friend bool operator==(Again const&, Again const&) = default;
+};
+
+/// What an engine may promise of two runs.
+enum class Promise { worlds, repeated, options, resumed };
+inline constexpr Promise all_promises[] = {Promise::worlds, Promise::repeated, Promise::options,
+                                           Promise::resumed};
+
+/// What is broken where two runs of which this is promised come to different things.
+inline Law law_of(Promise promise) {
+  constexpr Law laws[] = {Law::runs_worlds, Law::runs_repeated, Law::runs_options,
+                          Law::runs_resumed};
+  return laws[static_cast<int>(promise)];
+}
+
+/// The boldest promise that a further run puts to the test.
+inline Promise promise_of(Again const& again) {
+  if (again.resumed_after) return Promise::resumed;
+  return again.options.empty() ? Promise::repeated : Promise::options;
+}
 
 /// What a scenario expects of its run.
 struct Expectation {
@@ -128,7 +161,7 @@ void for_each_setting(Scenario const& scenario, std::function<void(Scenario cons
 bool needs_new_world(Scenario const& before, Load const& load);
 
 /// The parameters as oracle and engine take them, those that are not tied in the order of the file:
-/// groups numbered as group_configs() numbers them, units by their blocks (language/units.h). A
+/// groups numbered as group_configs() numbers them, units by their blocks (language/registry.h). A
 /// place in this list is a parameter's number; names have other numbers (language/registry.h).
 /// Shapes: REQUIRES every shape to have at least one dimension (a scalar is refused before).
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario);

@@ -1,4 +1,4 @@
-#include "scenarios/language/units.h"
+#include "scenarios/language/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/campaign/error.h"
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/shard.h"

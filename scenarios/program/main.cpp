@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/campaign/error.h"
+#include "scenarios/campaign/settings.h"
 #include "scenarios/language/plain_text.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/client/client.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/campaign/error.h"
 #include "scenarios/campaign/ledger.h"
+#include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/shard.h"
 #include "scenarios/language/plain_text.h"
 #include "scenarios/program/commands.h"

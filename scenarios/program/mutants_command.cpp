@@ -21,7 +21,6 @@
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
-#include "scenarios/search/engine_tests.h"
 #include "scenarios/search/mutant_search.h"
 
 namespace adamant::scenarios {

@@ -19,7 +19,6 @@
 #include "scenarios/search/distribution.h"
 #include "scenarios/search/findings.h"
 #include "scenarios/search/known_here.h"
-#include "scenarios/search/values_compared.h"
 
 namespace adamant::scenarios {
 

@@ -18,7 +18,7 @@
 
 #include "oracle/quantise/recipes.h"
 #include "oracle/types.h"
-#include "scenarios/language/arithmetic.h"
+#include "scenarios/language/capabilities.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/seam/program_walk.h"

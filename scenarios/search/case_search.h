@@ -11,11 +11,11 @@
 #include "scenarios/pool/pool.h"
 #include "scenarios/report/status.h"
 #include "scenarios/runner/run.h"
+#include "scenarios/search/distribution.h"
 #include "scenarios/search/failures.h"
 #include "scenarios/search/generate/features.h"
 #include "scenarios/search/known_here.h"
 #include "scenarios/search/search.h"
-#include "scenarios/search/values_compared.h"
 
 namespace adamant::scenarios {
 

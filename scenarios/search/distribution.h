@@ -2,6 +2,7 @@
 // was in a case, and which pairs are still missing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "scenarios/language/json_text.h"
@@ -25,5 +26,20 @@ StrictJson pairs_json(Distribution const& seen, FeatureSet const& lacking);
 StrictJson never_json(Distribution const& seen, FeatureSet const& lacking);
 /// Why each of the other pairs cannot.
 StrictJson exclusive_json(FeatureSet const& lacking);
+
+/// Of cases that ran under two schedules and passed.
+struct ValuesCompared {
+  std::uint64_t cases = 0;
+  std::uint64_t different = 0;  // of those: with other values under the second
+
+  void add(ValuesCompared const& other);
+};
+
+/// A line; nothing where there are no such cases.
+std::string describe(ValuesCompared const& values);
+
+StrictJson to_json(ValuesCompared const& values);
+/// The inverse. Errors: those of nlohmann::json.
+ValuesCompared values_compared_from_json(StrictJson const& json);
 
 }  // namespace adamant::scenarios

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/bugs/catalogue.h"
@@ -25,7 +26,7 @@ struct MutantLimits {
   std::uint64_t seed = 0;
   std::uint64_t cases_max = 0;  // generated ones, after all trials
   int case_seconds_max = 0;     // of processor time; who needs more, or 4 GiB, dies of SIGPROF
-  std::vector<std::string> engine_tests = {};  // the programs with them; see engine_tests.h
+  std::vector<std::string> engine_tests = {};  // the programs with them
 };
 
 struct MutantEnd {
@@ -46,5 +47,17 @@ MutantEnd mutant_end_from_line(std::string const& line);
 
 /// How a worker process that died is counted: "crash" or "hang".
 std::string law_of_death(std::string const& death);
+
+/// How the tests ended.
+struct EngineTestsEnd {
+  bool failed = false;
+  std::string test;   // the first that failed, or the one under way at the end; may be empty
+  std::string death;  // how the process ended, where it was not by itself
+};
+
+/// Runs the tests of `program` with this mutant selected, or with none for "". It takes seconds.
+///
+/// Errors: std::system_error where the program cannot be run.
+EngineTestsEnd run_engine_tests(std::string const& program, std::string_view mutant);
 
 }  // namespace adamant::scenarios

@@ -1,6 +1,5 @@
 // By whose formulas a world is judged: in the oracle's own order of operations, by PyTorch's, or by
-// any order's. One object, chosen when the world starts (language/arithmetic.h), and a file for
-// each.
+// any order's. One object, chosen when the world starts (language/capabilities.h).
 //
 // The oracle follows every operation. By its own order it computes what the world must have; by
 // another's it admits what the world shows, or reports it, and goes on from that.

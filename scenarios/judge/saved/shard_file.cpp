@@ -36,7 +36,7 @@ Extents extents_in(Json const& json) {
   return extents;
 }
 
-std::size_t numel_of(Extents const& shape) {
+std::size_t counted_numel_of(Extents const& shape) {
   std::size_t numel = 1;
   for (std::int64_t const extent : shape)
     require(!__builtin_mul_overflow(numel, static_cast<std::size_t>(extent), &numel),
@@ -59,7 +59,7 @@ std::vector<double> wide_numbers(Bytes bytes) {
 void decode_into(SavedBox& box, std::string const& dtype, Bytes bytes) {
   bool const wide = dtype.ends_with("64");
   std::size_t const size = wide ? sizeof(double) : bytes_of(box.format);
-  require(bytes.size() % size == 0 && bytes.size() / size == numel_of(box.shape),
+  require(bytes.size() % size == 0 && bytes.size() / size == counted_numel_of(box.shape),
           "a tensor has other bytes than its shape says");
   if (dtype == "F64") box.wide = wide_numbers<double>(bytes);
   if (dtype == "I64") box.wide = wide_numbers<std::int64_t>(bytes);

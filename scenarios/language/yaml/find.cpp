@@ -6,7 +6,6 @@
 
 #include <sstream>
 
-#include "scenarios/language/yaml/bytes.h"
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/problem.h"

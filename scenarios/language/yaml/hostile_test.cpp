@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/language/yaml/bytes.h"
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/problem.h"

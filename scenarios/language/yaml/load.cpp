@@ -6,7 +6,6 @@
 #include <istream>
 #include <utility>
 
-#include "scenarios/language/yaml/bytes.h"
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/document.h"
 #include "scenarios/language/yaml/file.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "scenarios/language/yaml/bytes.h"
+#include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/problem.h"
 #include "scenarios/language/yaml/syntax.h"
 

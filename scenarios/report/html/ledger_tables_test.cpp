@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/report/html/curve.h"
 #include "scenarios/report/html/testing/markup.h"
 #include "scenarios/report/html/testing/pages.h"
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "scenarios/language/registry.h"
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"
-#include "scenarios/language/units.h"
 #include "scenarios/language/verbs.h"
 #include "scenarios/seam/settings_refusals.h"
 

@@ -1,15 +1,137 @@
 #include "scenarios/search/generate/generate.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "scenarios/seam/refusals.h"
 #include "scenarios/search/generate/drawing.h"
-#include "scenarios/search/generate/engine_options.h"
 #include "scenarios/search/generate/fault.h"
-#include "scenarios/search/generate/further_runs.h"
 #include "scenarios/search/generate/program_drawing.h"
 #include "scenarios/search/generate/settings_drawing.h"
 
 namespace adamant::scenarios {
+
+namespace {
+
+constexpr int percent_around_all = 94;  // that is often met
+
+/// What needs several options at once is met where many are drawn; where few are, nothing that one
+/// of them breaks hides it.
+int percent_of_others(Drawing& draws) {
+  bool const many = draws.chance(50);
+  return many ? 50 : 10;
+}
+
+/// Any value but `value`, which is one of the option's; or none where that is the only one.
+void choose_other(Drawing& draws, EngineOption const& option, std::string const& value,
+                  EngineOptions& chosen) {
+  std::vector<std::string> others = option.values;
+  std::erase(others, value);
+  if (others.empty()) return;
+  std::string const& other = draws.one_of(others);
+  if (other != option.values.front()) chosen.emplace_back(option.name, other);
+}
+
+/// Takes the place of `scenario`, unless the engine refuses it.
+bool take(Drawing const& draws, Scenario& scenario, Scenario candidate) {
+  if (refuse(candidate, draws.able())) return false;
+  scenario = std::move(candidate);
+  return true;
+}
+
+/// Gradients whose sums round, and norms, depend on the world. Where they stand in the way they are
+/// drawn otherwise.
+void draw_other_world(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+  Scenario candidate = scenario;
+  candidate.other_worlds = {settings.draw_small_world()};
+  if (candidate.other_worlds.front() == scenario.world) return;
+  if (take(draws, scenario, candidate)) return;
+  candidate.gradients = GradientClass::exact;
+  candidate.optimizer.clip = {};
+  std::erase_if(candidate.program, [](Operation const& operation) {
+    auto const* const set = std::get_if<Set>(&operation.action);
+    return std::holds_alternative<ClipNorm>(operation.action) ||
+           (set != nullptr && set->change.clip);
+  });
+  if (!candidate.program.empty()) take(draws, scenario, std::move(candidate));
+}
+
+/// After any entry after which it can be.
+void draw_resumed(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+  auto const entries = static_cast<std::int64_t>(scenario.program.size());
+  std::int64_t const first = draws.below(entries + 1);
+  std::vector<World> through(static_cast<std::size_t>(draws.between(0, 2)));
+  for (World& world : through) world = settings.draw_small_world();
+  bool const reverses = draws.chance(30) && draws.able().loads_in_any_order;
+  for (std::int64_t i = 0; i <= entries; ++i) {
+    Scenario candidate = scenario;
+    candidate.again = {{.resumed_after = (first + i) % (entries + 1),
+                        .through = through,
+                        .order = reverses ? ParamOrder::reversed : ParamOrder::listed}};
+    if (take(draws, scenario, std::move(candidate))) return;
+  }
+}
+
+/// Another value of one option that must not matter.
+EngineOptions draw_options(Drawing& draws, EngineChoice const& engine) {
+  std::vector<std::pair<std::string, std::string>> others;
+  for (auto const& [name, chosen] : all_options(draws.able(), engine))
+    if (offers(draws.able().same_options, name))
+      for (std::string const& value : find_option(draws.able(), name)->values)
+        if (value != chosen) others.emplace_back(name, value);
+  if (others.empty()) return {};
+  return {draws.one_of(others)};
+}
+
+void draw_again(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+  std::vector<Promise> kinds;
+  for (Promise const promise : draws.able().promises)
+    if (promise != Promise::worlds) kinds.push_back(promise);
+  Promise const kind = draws.one_of(kinds);
+  if (kind == Promise::resumed) return draw_resumed(draws, settings, scenario);
+  Again again;
+  if (kind == Promise::options) again.options = draw_options(draws, scenario.engine);
+  if (kind == Promise::options && again.options.empty()) return;
+  Scenario candidate = scenario;
+  candidate.again = {std::move(again)};
+  take(draws, scenario, std::move(candidate));
+}
+
+/// Which ways around known defects the scenario takes (GenerateOptions::usual_options), and some
+/// other options. What is the default is not written, but for ways around. What one option breaks
+/// hides what needs another: that is why most cases go around all that is
+/// often met, and why those that do not go around half of it.
+void draw_engine_options(Drawing& draws, Scenario& scenario) {
+  std::vector<UsualOption> const& usual = draws.options().usual_options;
+  EngineOptions& chosen = scenario.engine.options;
+  int const percent = percent_of_others(draws);
+  bool const around_all = draws.chance(percent_around_all);
+  for (EngineOption const& option : draws.able().options) {
+    auto const around = std::ranges::find(usual, option.name, &UsualOption::name);
+    bool const drawn = draws.feature(Feature::engine_option, percent);
+    bool const keeps = draws.chance(50);
+    if (around == usual.end()) {
+      if (drawn) choose_other(draws, option, option.values.front(), chosen);
+    } else if (keeps || (around_all && !around->seldom_needed)) {
+      chosen.emplace_back(around->name, around->value);
+    } else {
+      choose_other(draws, option, around->value, chosen);
+    }
+  }
+}
+
+/// At most one in other worlds and one of another kind. Nothing is drawn for an engine that
+/// promises nothing.
+void draw_further_runs(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+  if (draws.able().promises.empty() || !scenario.faults.empty()) return;
+  if (draws.feature(Feature::several_worlds, 10)) draw_other_world(draws, settings, scenario);
+  if (draws.feature(Feature::again, 20)) draw_again(draws, settings, scenario);
+}
+
+}  // namespace
 
 // Part by part, in a fixed order of draws.
 Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <map>
 
-#include "scenarios/language/units.h"
+#include "scenarios/language/registry.h"
 #include "scenarios/search/minimize/passes.h"
 #include "scenarios/search/minimize/usual.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "scenarios/language/units.h"
+#include "scenarios/language/registry.h"
 #include "scenarios/language/verbs.h"
 #include "scenarios/search/minimize/candidates.h"
 #include "scenarios/search/minimize/weigh_keys.h"
