@@ -31,27 +31,20 @@ constexpr std::string_view definition_of<MainType> = "main_type";
 template <>
 constexpr std::string_view definition_of<StateType> = "state_type";
 
+/// Are values told as a scenario has them?
+template <typename Kind>
+constexpr bool is_told_as_written =
+    std::is_same_v<Kind, kinds::Flag> || std::is_same_v<Kind, kinds::Text> ||
+    std::is_same_v<Kind, kinds::Real> || std::is_same_v<Kind, kinds::Betas> ||
+    std::is_same_v<Kind, kinds::Norm> || std::is_same_v<Kind, kinds::Scale>;
+
 template <typename Enum>
 OrderedJson told_schema(kinds::Words<Enum>) {
   if (definition_of<Enum>.empty()) return enumeration(words_of<Enum>);
   return reference_to(definition_of<Enum>);
 }
-OrderedJson told_schema(kinds::Flag kind) {
-  return schema_of(kind);
-}
-OrderedJson told_schema(kinds::Text kind) {
-  return schema_of(kind);
-}
-OrderedJson told_schema(kinds::Real kind) {
-  return schema_of(kind);
-}
-OrderedJson told_schema(kinds::Betas kind) {
-  return schema_of(kind);
-}
-OrderedJson told_schema(kinds::Norm kind) {
-  return schema_of(kind);
-}
-OrderedJson told_schema(kinds::Scale kind) {
+template <typename Kind>
+requires is_told_as_written<Kind> OrderedJson told_schema(Kind const& kind) {
   return schema_of(kind);
 }
 OrderedJson told_schema(kinds::Integer kind) {

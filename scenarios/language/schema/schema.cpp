@@ -153,10 +153,6 @@ OrderedJson schema_of(kinds::Text) {
   return {{"type", "string"}};
 }
 
-OrderedJson schema_of(kinds::Name) {
-  return reference_to("name");
-}
-
 OrderedJson schema_of(kinds::Names) {
   return {{"type", "array"}, {"items", reference_to("name")}};
 }
@@ -166,38 +162,14 @@ OrderedJson schema_of(kinds::Parts) {
       {"type", "array"}, {"items", reference_to("name")}, {"minItems", 1}, {"uniqueItems", true}};
 }
 
-OrderedJson schema_of(kinds::Earlier) {
-  return reference_to("name");
-}
-
 OrderedJson schema_of(kinds::Version) {
   return {{"const", 1}};
-}
-
-OrderedJson schema_of(kinds::Betas) {
-  return reference_to("betas");
-}
-
-OrderedJson schema_of(kinds::Norm) {
-  return reference_to("clip");
-}
-
-OrderedJson schema_of(kinds::Scale) {
-  return reference_to("loss_scale");
 }
 
 OrderedJson schema_of(kinds::Worlds) {
   OrderedJson const one{
       {"oneOf", {number_in(mesh_range.least, mesh_range.most), reference_to("world")}}};
   return {{"type", "array"}, {"items", one}, {"minItems", 1}};
-}
-
-OrderedJson schema_of(kinds::Shape) {
-  return reference_to("shape");
-}
-
-OrderedJson schema_of(kinds::Params) {
-  return reference_to("params");
 }
 
 OrderedJson schema_of(kinds::Groups) {
@@ -208,10 +180,6 @@ OrderedJson schema_of(kinds::Groups) {
 
 OrderedJson schema_of(kinds::Offloaded) {
   return {{"oneOf", {{{"const", "none"}}, reference_to("offload")}}};
-}
-
-OrderedJson schema_of(kinds::Operations) {
-  return reference_to("program");
 }
 
 OrderedJson schema_of(kinds::EngineName) {
@@ -226,10 +194,6 @@ OrderedJson schema_of(kinds::EngineOptions) {
 
 OrderedJson schema_of(kinds::Choices) {
   return {{"type", "array"}, {"items", number_in(0, 0xFFFFFFFF)}};
-}
-
-OrderedJson schema_of(kinds::Bug) {
-  return reference_to("bug");
 }
 
 OrderedJson schema_of(kinds::Expected) {

@@ -29,6 +29,13 @@ OrderedJson enumeration(Words const& words) {
   return {{"enum", std::move(list)}};
 }
 
+template <typename Kind>
+requires requires {
+  Kind::definition;
+}
+OrderedJson schema_of(Kind const&) {
+  return reference_to(Kind::definition);
+}
 template <typename Enum>
 OrderedJson schema_of(kinds::Words<Enum>) {
   return enumeration(words_of<Enum>);
@@ -43,24 +50,15 @@ OrderedJson schema_of(kinds::Fraction);
 OrderedJson schema_of(kinds::Integer kind);
 OrderedJson schema_of(kinds::Seed);
 OrderedJson schema_of(kinds::Text);
-OrderedJson schema_of(kinds::Name);
 OrderedJson schema_of(kinds::Names);
 OrderedJson schema_of(kinds::Parts);
-OrderedJson schema_of(kinds::Earlier);
 OrderedJson schema_of(kinds::Version);
-OrderedJson schema_of(kinds::Betas);
-OrderedJson schema_of(kinds::Norm);
-OrderedJson schema_of(kinds::Scale);
 OrderedJson schema_of(kinds::Worlds);
-OrderedJson schema_of(kinds::Shape);
-OrderedJson schema_of(kinds::Params);
 OrderedJson schema_of(kinds::Groups);
 OrderedJson schema_of(kinds::Offloaded);
-OrderedJson schema_of(kinds::Operations);
 OrderedJson schema_of(kinds::EngineName);
 OrderedJson schema_of(kinds::EngineOptions);
 OrderedJson schema_of(kinds::Choices);
-OrderedJson schema_of(kinds::Bug);
 OrderedJson schema_of(kinds::Expected);
 
 template <typename T>

@@ -10,35 +10,23 @@ namespace adamant::scenarios {
 
 // ---- what is accepted ---------------------------------------------------------------------------
 
+template <typename Kind>
+requires requires {
+  Kind::in_words;
+}
+std::string values_of(Kind const&) {
+  return std::string(Kind::in_words);
+}
 template <typename Enum>
 std::string values_of(kinds::Words<Enum>) {
   return list_words(words_of<Enum>);
 }
-std::string values_of(kinds::Flag);
 std::string values_of(kinds::Real kind);
-std::string values_of(kinds::Fraction);
 std::string values_of(kinds::Integer kind);
-std::string values_of(kinds::Seed);
-std::string values_of(kinds::Text);
-std::string values_of(kinds::Name);
-std::string values_of(kinds::Names);
-std::string values_of(kinds::Parts);
-std::string values_of(kinds::Earlier);
-std::string values_of(kinds::Version);
 std::string values_of(kinds::Worlds);
-std::string values_of(kinds::Betas);
 std::string values_of(kinds::Norm);
 std::string values_of(kinds::Scale);
-std::string values_of(kinds::Shape);
-std::string values_of(kinds::Params);
-std::string values_of(kinds::Groups);
-std::string values_of(kinds::Offloaded);
-std::string values_of(kinds::Operations);
 std::string values_of(kinds::EngineName);
-std::string values_of(kinds::EngineOptions);
-std::string values_of(kinds::Choices);
-std::string values_of(kinds::Bug);
-std::string values_of(kinds::Expected);
 
 template <typename T>
 std::string values_of(kinds::Map<T>) {
@@ -52,34 +40,23 @@ std::string values_of(kinds::Maps<T> kind) {
 // ---- an example ---------------------------------------------------------------------------------
 
 /// Names are "a" in all of them, and that of an earlier parameter "b".
+template <typename Kind>
+requires requires {
+  Kind::example();
+}
+typename Kind::Value example_of(Kind const&, typename Kind::Value const&) {
+  return Kind::example();
+}
 template <typename Enum>
 Enum example_of(kinds::Words<Enum>, Enum usual) {
   return static_cast<Enum>(usual == Enum{} ? 1 : 0);
 }
 bool example_of(kinds::Flag, bool usual);
-float example_of(kinds::Real, float usual);
-double example_of(kinds::Fraction, double usual);
 std::int64_t example_of(kinds::Integer kind, std::int64_t usual);
-std::uint64_t example_of(kinds::Seed, std::uint64_t usual);
-std::string example_of(kinds::Text, std::string const& usual);
-std::string example_of(kinds::Name, std::string const& usual);
-std::vector<std::string> example_of(kinds::Names, std::vector<std::string> const& usual);
-std::vector<std::string> example_of(kinds::Parts, std::vector<std::string> const& usual);
-std::string example_of(kinds::Earlier, std::string const& usual);
 std::int64_t example_of(kinds::Version, std::int64_t usual);
-std::vector<World> example_of(kinds::Worlds, std::vector<World> const& usual);
-std::array<float, 2> example_of(kinds::Betas, std::array<float, 2> const& usual);
-Clip example_of(kinds::Norm, Clip const& usual);
-LossScale example_of(kinds::Scale, LossScale const& usual);
-std::vector<std::int64_t> example_of(kinds::Shape, std::vector<std::int64_t> const& usual);
 kinds::Params::Value example_of(kinds::Params, kinds::Params::Value const& usual);
 std::vector<Group> example_of(kinds::Groups, std::vector<Group> const& usual);
-Offload example_of(kinds::Offloaded, Offload const& usual);
-std::vector<Operation> example_of(kinds::Operations, std::vector<Operation> const& usual);
 std::string example_of(kinds::EngineName, std::string const& usual);
-kinds::EngineOptions::Value example_of(kinds::EngineOptions,
-                                       kinds::EngineOptions::Value const& usual);
-std::vector<std::uint32_t> example_of(kinds::Choices, std::vector<std::uint32_t> const& usual);
 std::string example_of(kinds::Bug, std::string const& usual);
 Expectation example_of(kinds::Expected, Expectation const& usual);
 

@@ -2,50 +2,6 @@
 
 namespace adamant::scenarios {
 
-std::string write_value(kinds::Flag, bool value) {
-  return value ? "true" : "false";
-}
-
-std::string write_value(kinds::Real, float value) {
-  return write_number(value);
-}
-
-std::string write_value(kinds::Fraction, double value) {
-  return write_number(value);
-}
-
-std::string write_value(kinds::Integer, std::int64_t value) {
-  return std::to_string(value);
-}
-
-std::string write_value(kinds::Seed, std::uint64_t value) {
-  return std::to_string(value);
-}
-
-std::string write_value(kinds::Text, std::string const& value) {
-  return write_text(value);
-}
-
-std::string write_value(kinds::Name, std::string const& value) {
-  return write_text(value);
-}
-
-std::string write_value(kinds::Names, std::vector<std::string> const& value) {
-  return write_names(value);
-}
-
-std::string write_value(kinds::Parts, std::vector<std::string> const& value) {
-  return write_names(value);
-}
-
-std::string write_value(kinds::Earlier, std::string const& value) {
-  return write_text(value);
-}
-
-std::string write_value(kinds::Version, std::int64_t value) {
-  return std::to_string(value);
-}
-
 std::string write_value(kinds::Worlds, std::vector<World> const& value) {
   Flow list = flow_list();
   for (World const& world : value) {
@@ -56,12 +12,6 @@ std::string write_value(kinds::Worlds, std::vector<World> const& value) {
   return list.text();
 }
 
-std::string write_value(kinds::Betas, std::array<float, 2> const& value) {
-  Flow list = flow_list();
-  for (float const beta : value) list.add(write_number(beta));
-  return list.text();
-}
-
 std::string write_value(kinds::Norm, Clip const& value) {
   return value ? write_number(*value) : "none";
 }
@@ -69,10 +19,6 @@ std::string write_value(kinds::Norm, Clip const& value) {
 std::string write_value(kinds::Scale, LossScale const& value) {
   if (value.kind == LossScale::Kind::fixed) return write_number(value.value);
   return value.kind == LossScale::Kind::dynamic ? "dynamic" : "none";
-}
-
-std::string write_value(kinds::Shape, std::vector<std::int64_t> const& value) {
-  return write_numbers(value);
 }
 
 std::string write_value(kinds::Params, kinds::Params::Value const& value) {
@@ -104,22 +50,10 @@ std::string write_value(kinds::Operations, std::vector<Operation> const& value) 
   return list.text();
 }
 
-std::string write_value(kinds::EngineName, std::string const& value) {
-  return write_text(value);
-}
-
 std::string write_value(kinds::EngineOptions, kinds::EngineOptions::Value const& value) {
   Flow options = flow_map();
   for (auto const& [name, choice] : value) options.add(write_text(name), write_text(choice));
   return options.text();
-}
-
-std::string write_value(kinds::Choices, std::vector<std::uint32_t> const& value) {
-  return write_numbers(value);
-}
-
-std::string write_value(kinds::Bug, std::string const& value) {
-  return write_text(value);
 }
 
 std::string write_value(kinds::Expected, Expectation const& value) {

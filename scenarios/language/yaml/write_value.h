@@ -2,44 +2,86 @@
 // without what has its default. What one value looks like is said kind by kind.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "scenarios/language/verbs.h"
-#include "scenarios/language/yaml/flow.h"
+#include "scenarios/language/yaml/scalar.h"
 
 namespace adamant::scenarios {
 
+/// YAML's flow collections, "{a: 1, b: 2}" and "[1, 2]", put together from parts in order.
+class Flow {
+ public:
+  explicit Flow(char open, char close) : open_(open), close_(close) {}
+
+  void add(std::string const& part) { parts_ += (parts_.empty() ? "" : ", ") + part; }
+  void add(std::string_view key, std::string const& value) { add(std::string(key) + ": " + value); }
+  bool empty() const { return parts_.empty(); }
+  std::string text() const { return open_ + parts_ + close_; }
+
+ private:
+  char open_;
+  char close_;
+  std::string parts_;
+};
+
+inline Flow flow_map() {
+  return Flow('{', '}');
+}
+inline Flow flow_list() {
+  return Flow('[', ']');
+}
+
+/// Truth values, numbers, texts, and lists of them.
+template <typename Value>
+inline constexpr bool is_plain = std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string>;
+template <typename One>
+inline constexpr bool is_plain<std::vector<One>> = is_plain<One>;
+template <typename One, std::size_t count>
+inline constexpr bool is_plain<std::array<One, count>> = is_plain<One>;
+
+template <typename Value>
+std::string write_plain(Value const& value) {
+  if constexpr (std::is_same_v<Value, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return write_number(value);
+  } else if constexpr (std::is_integral_v<Value>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_same_v<Value, std::string>) {
+    return write_text(value);
+  } else {
+    Flow list = flow_list();
+    for (auto const& one : value) list.add(write_plain(one));
+    return list.text();
+  }
+}
+
 // ---- one value ----------------------------------------------------------------------------------
 
+template <typename Kind>
+requires is_plain<typename Kind::Value> std::string write_value(Kind const&,
+                                                                typename Kind::Value const& value) {
+  return write_plain(value);
+}
 template <typename Enum>
 std::string write_value(kinds::Words<Enum>, Enum value) {
   return std::string(word_for(value));
 }
-std::string write_value(kinds::Flag, bool value);
-std::string write_value(kinds::Real, float value);
-std::string write_value(kinds::Fraction, double value);
-std::string write_value(kinds::Integer, std::int64_t value);
-std::string write_value(kinds::Seed, std::uint64_t value);
-std::string write_value(kinds::Text, std::string const& value);
-std::string write_value(kinds::Name, std::string const& value);
-std::string write_value(kinds::Names, std::vector<std::string> const& value);
-std::string write_value(kinds::Parts, std::vector<std::string> const& value);
-std::string write_value(kinds::Earlier, std::string const& value);
 
-std::string write_value(kinds::Version, std::int64_t value);
 std::string write_value(kinds::Worlds, std::vector<World> const& value);
-std::string write_value(kinds::Betas, std::array<float, 2> const& value);
 std::string write_value(kinds::Norm, Clip const& value);
 std::string write_value(kinds::Scale, LossScale const& value);
-std::string write_value(kinds::Shape, std::vector<std::int64_t> const& value);
 std::string write_value(kinds::Params, kinds::Params::Value const& value);
 std::string write_value(kinds::Groups, std::vector<Group> const& value);
 std::string write_value(kinds::Offloaded, Offload const& value);
 std::string write_value(kinds::Operations, std::vector<Operation> const& value);
-std::string write_value(kinds::EngineName, std::string const& value);
 std::string write_value(kinds::EngineOptions, kinds::EngineOptions::Value const& value);
-std::string write_value(kinds::Choices, std::vector<std::uint32_t> const& value);
-std::string write_value(kinds::Bug, std::string const& value);
 std::string write_value(kinds::Expected, Expectation const& value);
 
 template <typename T>
