@@ -21,7 +21,6 @@
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_of.h"
 #include "scenarios/program/search_report.h"
-#include "scenarios/program/unfinished.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/case_search.h"

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "scenarios/language/plain_text.h"
+#include "scenarios/report/markup.h"
 #include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {
@@ -12,21 +13,8 @@ namespace adamant::scenarios {
 namespace {
 
 /// XML 1.0 has no way to write most control characters, and no parser takes broken UTF-8.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char const c : printable_lines(text)) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
+std::string printed(std::string_view text) {
+  return escaped(printable_lines(text));
 }
 
 /// What people see of a failure before they open it.
@@ -46,14 +34,14 @@ std::string to_case(std::string_view suite, Reported const& reported) {
   RunResult const& result = reported.result;
   std::string const name = result.file.empty() ? result.name : result.file;
   std::string text = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
-                                 escaped(suite), escaped(name), result.wall_seconds);
+                                 printed(suite), printed(name), result.wall_seconds);
   if (result.met) return text + "/>\n";
   if (!reported.lacking.empty())
     return text + fmt::format(">\n    <skipped message=\"{}\"/>\n  </testcase>\n",
-                              escaped(reported.lacking));
+                              printed(reported.lacking));
   std::string_view const element = result.outcome == Outcome::error ? "error" : "failure";
   return text + fmt::format(">\n    <{0} message=\"{1}\">{2}</{0}>\n  </testcase>\n", element,
-                            escaped(reason_of(result)), escaped(describe(reported, Style{})));
+                            printed(reason_of(result)), printed(describe(reported, Style{})));
 }
 
 }  // namespace
@@ -77,7 +65,7 @@ std::string to_junit(std::string_view suite, std::span<Reported const> results) 
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n"
       "<testsuite name=\"{1}\" {0}>\n{2}</testsuite>\n</testsuites>\n",
-      counts, escaped(suite), cases);
+      counts, printed(suite), cases);
 }
 
 }  // namespace adamant::scenarios

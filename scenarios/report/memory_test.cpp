@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/report/json.h"
+#include "scenarios/report/markup.h"
 #include "scenarios/report/memory_text.h"
 #include "scenarios/report/text.h"
 
@@ -64,10 +65,10 @@ TEST(MemoryJson, IsReadBack) {
 }
 
 TEST(MemoryText, NumbersAreGrouped) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1000), "1,000");
-  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(grouped(0, ","), "0");
+  EXPECT_EQ(grouped(999, ","), "999");
+  EXPECT_EQ(grouped(1000, ","), "1,000");
+  EXPECT_EQ(grouped(1234567, ","), "1,234,567");
 }
 
 TEST(MemoryText, OfADryRunNamesRanksAndSums) {

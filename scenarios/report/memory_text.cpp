@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "scenarios/report/markup.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -18,6 +20,10 @@ struct Column {
   std::string head;
   std::array<std::int64_t, purpose_count> bytes{};
 };
+
+std::string with_commas(std::int64_t bytes) {
+  return grouped(static_cast<std::uint64_t>(bytes), ",");
+}
 
 std::int64_t sum_of(Column const& column) {
   std::int64_t sum = 0;
@@ -58,10 +64,10 @@ std::string table_of(std::string_view label, std::span<Column const> columns) {
                                  [&](Column const& column) { return column.bytes[i] != 0; });
     if (any)
       table += row_of(purpose_names[i], columns,
-                      [&](Column const& column) { return grouped(column.bytes[i]); });
+                      [&](Column const& column) { return with_commas(column.bytes[i]); });
   }
   table +=
-      row_of("together", columns, [](Column const& column) { return grouped(sum_of(column)); });
+      row_of("together", columns, [](Column const& column) { return with_commas(sum_of(column)); });
   return table + row_of("", columns, [](Column const& column) { return binary(sum_of(column)); });
 }
 
@@ -91,13 +97,6 @@ std::string who(PlannedMemory const& planned) {
 }
 
 }  // namespace
-
-std::string grouped(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
 
 std::string table_of(BytesByPurpose const& peak) {
   Column const columns[] = {column_of("device", peak, &LiveBytes::device),

@@ -8,9 +8,6 @@
 
 namespace adamant::scenarios {
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::int64_t number);
-
 /// The most that one rank of a run had, purpose by purpose; indented.
 std::string table_of(BytesByPurpose const& peak);
 

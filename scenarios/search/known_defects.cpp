@@ -9,7 +9,7 @@
 #include "scenarios/language/further_runs.h"
 #include "scenarios/language/yaml/document.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/map_reader.h"
+#include "scenarios/language/yaml/reader.h"
 
 namespace adamant::scenarios {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "scenarios/language/schema/engine_parts.h"
-#include "scenarios/language/schema/text.h"
+#include "scenarios/language/schema/schema.h"
 #include "scenarios/language/yaml/help.h"
 
 namespace {
@@ -29,10 +29,10 @@ void write(fs::path const& path, std::string const& text) {
 
 void write_schemas(fs::path const& directory) {
   fs::path const engine = directory / "engine.schema.json";
-  std::string text = text_in(engine);
+  auto schema = OrderedJson::parse(text_in(engine));
   for (SchemaPart const& part : engine_schema_parts())
-    text = with_part(std::move(text), part.place, part.json);
-  write(engine, text);
+    schema.at(OrderedJson::json_pointer(part.place)) = part.json;
+  write(engine, text_of(schema));
   write(directory / "schema.json", text_of(scenario_schema()));
   write(directory / "KEYS.md", key_page());
 }

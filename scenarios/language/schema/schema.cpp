@@ -114,6 +114,19 @@ OrderedJson expect_schema() {
   return one_of_keys({{"violates", std::move(violates)}, {"refused", refused}});
 }
 
+constexpr std::size_t longest_line = 120;
+
+std::string on_one_line(OrderedJson const& json) {
+  if (!json.is_structured()) return json.dump();
+  std::string text;
+  for (auto const& [key, value] : json.items()) {
+    if (!text.empty()) text += ", ";
+    if (json.is_object()) text += OrderedJson(key).dump() + ": ";
+    text += on_one_line(value);
+  }
+  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
 }  // namespace
 
 OrderedJson reference_to(std::string_view definition) {
@@ -239,6 +252,20 @@ OrderedJson scenario_schema() {
        "the rounding of numbers to binary32, are checked by the reader alone."},
       {"$ref", "#/$defs/scenario"},
       {"$defs", definitions}};
+}
+
+std::string text_of(OrderedJson const& json, std::size_t indent, std::string const& before,
+                    std::string const& behind) {
+  std::string const margin(indent, ' ');
+  std::string const line = margin + before + on_one_line(json) + behind;
+  if (line.size() <= longest_line || !json.is_structured() || json.empty()) return line + "\n";
+  bool const is_object = json.is_object();
+  std::string text = margin + before + (is_object ? "{" : "[") + "\n";
+  std::size_t left = json.size();
+  for (auto const& [key, value] : json.items())
+    text += text_of(value, indent + 2, is_object ? OrderedJson(key).dump() + ": " : "",
+                    --left > 0 ? "," : "");
+  return text + margin + (is_object ? "}" : "]") + behind + "\n";
 }
 
 }  // namespace adamant::scenarios

@@ -145,4 +145,9 @@ OrderedJson schema_of_program() {
   return {{"type", "array"}, {"minItems", 1}, {"items", {{"oneOf", std::move(either)}}}};
 }
 
+/// `json` over lines of at most 120 characters, where its texts are short enough, from column
+/// `indent` on; `before` and `behind` stand in its first and last line.
+std::string text_of(OrderedJson const& json, std::size_t indent = 0, std::string const& before = "",
+                    std::string const& behind = "");
+
 }  // namespace adamant::scenarios

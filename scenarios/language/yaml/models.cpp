@@ -7,7 +7,7 @@
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/map_reader.h"
+#include "scenarios/language/yaml/reader.h"
 
 namespace adamant::scenarios {
 

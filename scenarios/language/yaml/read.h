@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scenarios/language/table.h"
-#include "scenarios/language/yaml/map_reader.h"
+#include "scenarios/language/yaml/reader.h"
 
 namespace adamant::scenarios {
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,5 +80,25 @@ class Reader {
 
 /// Whether `text` is a legal name of a parameter, group or checkpoint.
 bool is_name(std::string_view text);
+
+/// One map and its keys: hands out the values of those it has, reports those that nobody knows.
+class MapReader {
+ public:
+  /// Notes problems where `field` is no map or has a key outside `keys`.
+  MapReader(Reader& reader, Field field, std::span<std::string_view const> keys);
+
+  Field const& field() const { return field_; }
+
+  /// Calls `read` with the value of `key` where the map has it.
+  void optional(std::string_view key, std::function<void(Field const&)> const& read) const;
+  /// As optional(), but notes a problem where the key is missing.
+  void required(std::string_view key, std::function<void(Field const&)> const& read) const;
+  std::optional<Field> find(std::string_view key) const;
+
+ private:
+  Reader& reader_;
+  Field field_;
+  bool is_map_;
+};
 
 }  // namespace adamant::scenarios

@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "scenarios/bugs/catalogue.h"
-#include "scenarios/language/schema/text.h"
 #include "scenarios/language/yaml/help.h"
 
 namespace adamant::scenarios {

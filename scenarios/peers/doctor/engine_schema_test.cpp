@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scenarios/language/schema/engine_parts.h"
-#include "scenarios/language/schema/text.h"
+#include "scenarios/language/schema/schema.h"
 #include "scenarios/peers/doctor/json_schema.h"
 
 namespace adamant::scenarios {
@@ -31,13 +31,9 @@ TEST(EngineSchema, SaysOfTheLanguageWhatTheTablesSay) {
         << part.place << ": write it with `adamant_schema scenarios`";
 }
 
-TEST(EngineSchema, TakesAPartAndKeepsTheRest) {
-  std::string const text = file_text();
-  std::string const place = "/$defs/state_type/enum";
-  std::string const longer = with_part(text, place, {"fp32", "bf16", "fp16", "fp8", "fp4"});
-  EXPECT_EQ(longer.size(), text.size() + std::string(", \"fp4\"").size());
-  EXPECT_EQ(with_part(longer, place, {"fp32", "bf16", "fp16", "fp8"}), text);
-  EXPECT_THROW(with_part(text, "/$defs/nothing", {}), std::exception);
+TEST(EngineSchema, IsLaidOutAsItIsWritten) {
+  EXPECT_EQ(file_text(), text_of(OrderedJson::parse(file_text())))
+      << "write it with `adamant_schema scenarios`";
 }
 
 TEST(EngineSchema, DefinesEveryRequestWithItsReply) {

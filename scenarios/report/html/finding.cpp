@@ -7,10 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "scenarios/report/html/escape.h"
-#include "scenarios/report/html/numbers.h"
 #include "scenarios/report/html/source.h"
 #include "scenarios/report/json.h"
+#include "scenarios/report/markup.h"
 #include "scenarios/report/trace/marks.h"
 #include "scenarios/report/words/digits.h"
 #include "scenarios/report/words/sentences.h"

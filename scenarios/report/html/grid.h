@@ -1,14 +1,29 @@
-// Where a picture has which event: rows for tracks, columns for moments. Columns keep the order of
-// simulated time and not its scale, so that what took 10 ns can be read beside what took 1 ms.
+// Which part of a timeline a picture of a violation shows: what it is about, what led to that, and
+// what comes next; a run has thousands of events, and a picture that is read has few. And where it
+// has which event: rows for tracks, columns for moments. Columns keep the order of simulated time
+// and not its scale, so that what took 10 ns can be read beside what took 1 ms.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "scenarios/report/html/window.h"
+#include "scenarios/seam/result.h"
 #include "scenarios/seam/timeline.h"
 
 namespace adamant::scenarios {
+
+inline constexpr std::size_t window_events_max = 24;  // operations of the program besides
+inline constexpr std::size_t window_tracks_max = 10;
+
+struct Window {
+  std::vector<int> events = {};  // of the timeline, ascending
+  std::vector<int> marked = {};  // of these: what the violation is about, in the order of accesses
+};
+
+/// At most `events_max` events, the nearest to what the violation is about. Empty where the
+/// timeline has nothing of that.
+Window window_of(Timeline const& timeline, Violation const& violation, std::size_t events_max);
 
 /// Units: pixels, of a font of which a character is `character_width` wide.
 inline constexpr double character_width = 6.7;

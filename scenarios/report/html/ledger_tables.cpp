@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "scenarios/campaign/ledger.h"
-#include "scenarios/report/html/escape.h"
-#include "scenarios/report/html/numbers.h"
+#include "scenarios/report/markup.h"
 #include "scenarios/report/text.h"
 
 namespace adamant::scenarios {

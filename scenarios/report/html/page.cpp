@@ -6,10 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "scenarios/report/html/escape.h"
-#include "scenarios/report/html/numbers.h"
-#include "scenarios/report/html/style_sheet.h"
 #include "scenarios/report/json.h"
+#include "scenarios/report/markup.h"
 
 namespace adamant::scenarios {
 

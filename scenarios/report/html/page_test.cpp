@@ -8,12 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/report/html/escape.h"
-#include "scenarios/report/html/numbers.h"
 #include "scenarios/report/html/source.h"
-#include "scenarios/report/html/style_sheet.h"
 #include "scenarios/report/html/testing/markup.h"
 #include "scenarios/report/html/testing/pages.h"
+#include "scenarios/report/markup.h"
 #include "sim/sim.h"
 
 namespace adamant::scenarios {

@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/report/html/escape.h"
 #include "scenarios/report/html/grid.h"
-#include "scenarios/report/html/window.h"
+#include "scenarios/report/markup.h"
 #include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios {

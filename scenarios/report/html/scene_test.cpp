@@ -12,8 +12,8 @@
 
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/report/html/finding.h"
+#include "scenarios/report/html/grid.h"
 #include "scenarios/report/html/testing/markup.h"
-#include "scenarios/report/html/window.h"
 #include "scenarios/runner/run.h"
 #include "sim/sim.h"
 

@@ -1,4 +1,4 @@
-#include "scenarios/report/html/style_sheet.h"
+#include "scenarios/report/html/page.h"
 
 namespace adamant::scenarios {
 

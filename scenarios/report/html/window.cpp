@@ -1,4 +1,4 @@
-#include "scenarios/report/html/window.h"
+#include "scenarios/report/html/grid.h"
 
 #include <algorithm>
 #include <deque>

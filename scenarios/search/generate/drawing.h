@@ -2,6 +2,7 @@
 // get.
 #pragma once
 
+#include "scenarios/language/scenario.h"
 #include "scenarios/search/generate/draws.h"
 #include "scenarios/search/generate/generate.h"
 #include "scenarios/search/generate/offers.h"
@@ -30,5 +31,8 @@ class Drawing : public Draws {
   GenerateOptions const& options_;
   FeatureSet off_;
 };
+
+/// At most one thing, and only where it is known how the run ends then.
+void draw_fault(Drawing& draws, Scenario& scenario);
 
 }  // namespace adamant::scenarios

@@ -1,4 +1,4 @@
-#include "scenarios/search/generate/fault.h"
+#include "scenarios/search/generate/drawing.h"
 
 #include <algorithm>
 #include <map>

@@ -8,7 +8,6 @@
 
 #include "scenarios/seam/refusals.h"
 #include "scenarios/search/generate/drawing.h"
-#include "scenarios/search/generate/fault.h"
 #include "scenarios/search/generate/program_drawing.h"
 #include "scenarios/search/generate/settings_drawing.h"
 
