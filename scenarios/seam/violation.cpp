@@ -18,56 +18,15 @@ struct Row {
 };
 
 constexpr Row breach_table[] = {
-    {Breach::other_value, "other_value", Kind::number},
-    {Breach::other_scale, "other_scale", Kind::number, {"/scale", "scale"}},
-    {Breach::other_code, "other_code", Kind::number, {"/raw", "code"}},
-    {Breach::other_amax, "other_amax", Kind::number, {"/amax", "amax"}},
-    {Breach::other_history, "other_history", Kind::number, {"/history", "history"}},
-    {Breach::other_next_scale, "other_next_scale", Kind::number, {"/next_scale", "next scale"}},
-    {Breach::outside_reduction, "outside_reduction", Kind::number},
-    {Breach::outside_clip, "outside_clip", Kind::number},
-    {Breach::outside_unscale, "outside_unscale", Kind::number},
-    {Breach::outside_step, "outside_step", Kind::number},
-    {Breach::other_type, "other_type", Kind::value},
-    {Breach::other_elements, "other_elements", Kind::value},
-    {Breach::other_size, "other_size", Kind::value},
-    {Breach::gradient_presence, "gradient_presence", Kind::value},
-    {Breach::other_step_count, "other_step_count", Kind::value},
-    {Breach::other_settings, "other_settings", Kind::value},
-    {Breach::other_scaling, "other_scaling", Kind::value},
-    {Breach::other_gathered, "other_gathered", Kind::value},
-    {Breach::moved, "moved", Kind::memory},
-    {Breach::other_live_bytes, "other_live_bytes", Kind::memory},
-    {Breach::other_peak, "other_peak", Kind::memory},
-    {Breach::other_allocation, "other_allocation", Kind::memory},
-    {Breach::unlisted_allocation, "unlisted_allocation", Kind::memory},
-    {Breach::dead_buffer, "dead_buffer", Kind::memory},
-    {Breach::left_allocation, "left_allocation", Kind::memory},
-    {Breach::left_handles, "left_handles", Kind::memory},
-    {Breach::damage_unnoticed, "damage_unnoticed", Kind::checkpoint},
-    {Breach::damage_misjudged, "damage_misjudged", Kind::checkpoint},
-    {Breach::not_loaded, "not_loaded", Kind::checkpoint},
-    {Breach::rounded_unasked, "rounded_unasked", Kind::checkpoint},
-    {Breach::other_files, "other_files", Kind::checkpoint},
-    {Breach::saved_otherwise, "saved_otherwise", Kind::checkpoint},
-    {Breach::foreign_loaded, "foreign_loaded", Kind::checkpoint},
-    {Breach::failed, "failed", Kind::failure},
-    {Breach::no_answer, "no_answer", Kind::failure},
-    {Breach::loaded_alone, "loaded_alone", Kind::failure},
-    {Breach::failed_load_changed, "failed_load_changed", Kind::failure},
-    {Breach::state_disagreed, "state_disagreed", Kind::failure},
-    {Breach::used_without_state, "used_without_state", Kind::failure},
-    {Breach::silent_about_state, "silent_about_state", Kind::failure},
-    {Breach::memory_kept, "memory_kept", Kind::failure},
-    {Breach::other_digest, "other_digest", Kind::further_run},
-    {Breach::other_in_run, "other_in_run", Kind::further_run},
-    {Breach::other_file_in_run, "other_file_in_run", Kind::further_run},
+#define ADAMANT_BREACH(name, kind, ...) \
+  {Breach::name, #name, Kind::kind __VA_OPT__(, ) __VA_ARGS__},
+#include "scenarios/seam/breaches.inc"
+#undef ADAMANT_BREACH
 };
-static_assert(std::size(breach_table) == static_cast<std::size_t>(Breach::other_file_in_run) + 1);
 
 Row const* row_of(Breach breach) {
   auto const* const judged = std::get_if<JudgedBreach>(&breach);
-  return judged == nullptr ? nullptr : std::ranges::find(breach_table, *judged, &Row::breach);
+  return judged == nullptr ? nullptr : &breach_table[static_cast<std::size_t>(*judged)];
 }
 
 }  // namespace

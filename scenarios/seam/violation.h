@@ -24,55 +24,9 @@ namespace adamant::scenarios {
 /// How a law was broken. One law may be broken in several ways, and one way may break several laws:
 /// another value breaks `values.bitwise` after a step and `checkpoint.roundtrip` after a load.
 enum class JudgedBreach {
-  // ---- values, counters and settings ----
-  other_value,  // expected, actual: Number
-  other_scale,  // expected, actual: Number, or Count of a code that stands for a scale
-  other_code,   // of a quantised parameter: expected, actual: Count
-  other_amax,   // likewise: Number, as in the next two
-  other_history,
-  other_next_scale,
-  outside_reduction,  // expected: Interval, actual: Number, as in the next three
-  outside_clip,
-  outside_unscale,
-  outside_step,
-  other_type,         // expected, actual: Elements
-  other_elements,     // expected: Elements, actual: Elements or nothing
-  other_size,         // expected, actual: Count, of elements
-  gradient_presence,  // expected, actual: Presence
-  other_step_count,   // expected, actual: Count
-  other_settings,     // expected, actual: AdamConfig
-  other_scaling,      // expected, actual: Number
-  other_gathered,     // expected, actual: Digest
-  // ---- addresses and memory ----
-  moved,                // actual: Presence
-  other_live_bytes,     // expected, actual: LiveBytes
-  other_peak,           // expected, actual: Count, of bytes
-  other_allocation,     // expected, actual: Allocated
-  unlisted_allocation,  // actual: Allocated
-  dead_buffer,
-  left_allocation,  // actual: Allocated
-  left_handles,     // actual: Count; text: of what
-  // ---- checkpoints and failures ----
-  damage_unnoticed,
-  damage_misjudged,  // reason, text
-  not_loaded,        // reason, text
-  rounded_unasked,   // a load did, of the tensor
-  other_files,       // text: what is wrong with what a save wrote
-  saved_otherwise,   // expected, actual: Number
-  foreign_loaded,    // text: what is wrong with the files
-  failed,            // text
-  no_answer,
-  loaded_alone,         // what other ranks refused
-  failed_load_changed,  // parameters
-  state_disagreed,      // about holding a state after a failed load
-  used_without_state,   // after a failed load
-  silent_about_state,   // likewise; text
-  memory_kept,          // by an engine that is gone; actual: LiveBytes
-  // ---- of two runs ----
-  other_digest,  // expected, actual: Digest
-  /// Between a scenario and a further run: expected, actual: Number, Count or AdamConfig
-  other_in_run,
-  other_file_in_run,  // likewise; text: the file
+#define ADAMANT_BREACH(name, ...) name,
+#include "scenarios/seam/breaches.inc"
+#undef ADAMANT_BREACH
 };
 
 /// In a way that judges tell, or in one that a simulated world notices by itself: then the
