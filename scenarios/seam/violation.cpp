@@ -18,7 +18,7 @@ struct Row {
 };
 
 constexpr Row breach_table[] = {
-#define ADAMANT_BREACH(name, kind, ...) \
+#define ADAMANT_BREACH(name, kind, sentence, ...) \
   {Breach::name, #name, Kind::kind __VA_OPT__(, ) __VA_ARGS__},
 #include "scenarios/seam/breaches.inc"
 #undef ADAMANT_BREACH

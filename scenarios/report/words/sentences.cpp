@@ -61,136 +61,6 @@ std::string damage_in_words(Violation const& violation) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-std::string sentence_on_numbers(Violation const& violation) {
-  switch (std::get<JudgedBreach>(violation.breach)) {
-    case Breach::other_scale:
-      return fmt::format("the scale that the rank stores its numbers with differs from {}'s",
-                         held_to(violation));
-    case Breach::other_code:
-      return fmt::format("a code that the rank keeps differs from {}'s", held_to(violation));
-    case Breach::other_amax:
-      return fmt::format("the tensor's largest magnitude as the rank keeps it differs from {}'s",
-                         held_to(violation));
-    case Breach::other_history:
-      return fmt::format("the largest magnitudes of earlier quantisations differ from {}'s",
-                         held_to(violation));
-    case Breach::other_next_scale:
-      return fmt::format("the scale of the rank's next quantisation differs from {}'s",
-                         held_to(violation));
-    case Breach::outside_reduction:
-      return fmt::format("no order of summation leads to this {}", what_is_reduced(violation));
-    case Breach::outside_clip:
-      return "the gradient is not what clipping by the norm that was found makes of it";
-    case Breach::outside_unscale:
-      return "the gradient is not what dividing it by the loss scale makes of it";
-    case Breach::outside_step:
-      return "no order of operations makes this of what was there before the step";
-    default:
-      return "the engine's bits differ from the oracle's";
-  }
-}
-
-std::string sentence_on_values(Violation const& violation) {
-  switch (std::get<JudgedBreach>(violation.breach)) {
-    case Breach::other_type:
-      return "the rank stores its rows in another type than the recipe names";
-    case Breach::other_elements:
-      return "the rank does not hold the rows that the layout gives it";
-    case Breach::other_size:
-      return "what the rank sees as the whole tensor is another one";
-    case Breach::gradient_presence:
-      return fmt::format("the rank differs from {} about having a gradient", held_to(violation));
-    case Breach::other_step_count:
-      return fmt::format("the rank's step counter differs from {}", held_to(violation));
-    case Breach::other_settings:
-      return fmt::format("the rank's settings of group {} differ",
-                         std::get<GroupSettings>(violation.subject).group);
-    case Breach::other_scaling:
-      return fmt::format("the rank's {} differs from {}'s", subject_in_words(violation),
-                         held_to(violation));
-    default:
-      return "the whole parameter that backward gathered differs from the oracle's";
-  }
-}
-
-std::string sentence_on_memory(Violation const& violation) {
-  switch (std::get<JudgedBreach>(violation.breach)) {
-    case Breach::moved:
-      return "the tensor moved, although nothing gave it back";
-    case Breach::other_live_bytes:
-      return fmt::format(
-          "the rank's live buffers for {} are not what its shapes and its operations need",
-          purpose_of(violation));
-    case Breach::other_peak:
-      return fmt::format("the rank's peak for {} is not what it should be", purpose_of(violation));
-    case Breach::other_allocation:
-      return fmt::format("the engine lists a buffer for {} that was allocated otherwise",
-                         purpose_of(violation));
-    case Breach::unlisted_allocation:
-      return "an allocation is alive that the engine does not list";
-    case Breach::dead_buffer:
-      return fmt::format("the engine lists a buffer for {} that is not alive",
-                         purpose_of(violation));
-    case Breach::left_allocation:
-      return "an allocation outlives its engine";
-    default:
-      return violation.text + " outlive their engines";
-  }
-}
-
-Call call_of(Violation const& violation) {
-  auto const* const call = about<Call>(violation);
-  return call == nullptr ? Call{} : *call;
-}
-
-std::string sentence_on_checkpoints(Violation const& violation) {
-  switch (std::get<JudgedBreach>(violation.breach)) {
-    case Breach::damage_unnoticed:
-      return "nothing was said of damage to the checkpoint: " + damage_in_words(violation);
-    case Breach::damage_misjudged:
-      return "damage was taken for something else: " + damage_in_words(violation);
-    case Breach::not_loaded:
-      return "a checkpoint that must be there, whole, is not loaded";
-    case Breach::rounded_unasked:
-      return "a load has rounded numbers of a type that it does not name";
-    case Breach::other_files:
-      return "the files are not what was to be saved: " + violation.text;
-    case Breach::saved_otherwise:
-      return about<StepCount>(violation) != nullptr
-                 ? "the files of the save have another step than the oracle"
-                 : fmt::format("the files of the save have another {} than the oracle",
-                               violation.text.empty() ? "value" : violation.text);
-    default:
-      return "the files are no checkpoint of this model: " + violation.text;
-  }
-}
-
-std::string sentence_on_failures(Violation const& violation) {
-  Call const call = call_of(violation);
-  switch (std::get<JudgedBreach>(violation.breach)) {
-    case Breach::failed:
-      return "the operation failed: " + call_in_words(call, violation.text);
-    case Breach::no_answer:
-      return call_in_words(call, violation.text);
-    case Breach::loaded_alone:
-      return "the rank has loaded what other ranks refused";
-    case Breach::failed_load_changed:
-      return "a load that failed has changed parameters, and the engine does not say that it holds "
-             "no state";
-    case Breach::state_disagreed:
-      return "ranks disagree about holding a state after a failed load";
-    case Breach::used_without_state:
-      return fmt::format("after a load that failed a {} is not refused", call.verb);
-    case Breach::silent_about_state:
-      return fmt::format(
-          "after a load that failed a {} does not say that the engine holds no state, but: {}",
-          call.verb, violation.text);
-    default:
-      return "after it ran out of memory the engine is gone, but keeps " +
-             value_in_words(violation.breach, violation.actual);
-  }
-}
-
 }  // namespace
 
 std::string subject_in_words(Violation const& violation) {
@@ -269,35 +139,32 @@ std::string repetitions_in_words(Violation const& violation) {
 
 namespace {
 
-std::string sentence_on_runs(Violation const& violation) {
-  switch (std::get<JudgedBreach>(violation.breach)) {
-    case Breach::other_digest:
-      return "the same scenario, seed and choices gave another digest";
-    case Breach::other_in_run:
-      return "it is another one than in the run before";
-    default:
-      return "a save writes another file than in the run before: " + violation.text;
-  }
+std::string_view saved_by(Violation const& violation) {
+  if (about<StepCount>(violation) != nullptr) return "step";
+  return violation.text.empty() ? "value" : std::string_view(violation.text);
 }
 
+constexpr std::string_view sentences[] = {
+#define ADAMANT_BREACH(name, kind, sentence, ...) sentence,
+#include "scenarios/seam/breaches.inc"
+#undef ADAMANT_BREACH
+};
+
 std::string sentence_of(Violation const& violation) {
-  switch (kind_of(violation.breach)) {
-    case BreachKind::number:
-      return sentence_on_numbers(violation);
-    case BreachKind::value:
-      return sentence_on_values(violation);
-    case BreachKind::memory:
-      return sentence_on_memory(violation);
-    case BreachKind::checkpoint:
-      return sentence_on_checkpoints(violation);
-    case BreachKind::failure:
-      return sentence_on_failures(violation);
-    case BreachKind::further_run:
-      return sentence_on_runs(violation);
-    case BreachKind::world:
-      break;
-  }
-  return violation.text;
+  auto const* const judged = std::get_if<JudgedBreach>(&violation.breach);
+  if (judged == nullptr) return violation.text;
+  auto const* const call = about<Call>(violation);
+  auto const* const settings = about<GroupSettings>(violation);
+  return fmt::format(
+      fmt::runtime(sentences[static_cast<std::size_t>(*judged)]),
+      fmt::arg("held_to", held_to(violation)), fmt::arg("reduced", what_is_reduced(violation)),
+      fmt::arg("group", settings == nullptr ? 0 : settings->group),
+      fmt::arg("subject", subject_in_words(violation)), fmt::arg("purpose", purpose_of(violation)),
+      fmt::arg("damage", damage_in_words(violation)), fmt::arg("saved", saved_by(violation)),
+      fmt::arg("verb", call == nullptr ? "" : call->verb),
+      fmt::arg("call", call_in_words(call == nullptr ? Call{} : *call, violation.text)),
+      fmt::arg("actual", value_in_words(violation.breach, violation.actual)),
+      fmt::arg("text", violation.text));
 }
 
 }  // namespace
