@@ -1,7 +1,7 @@
 #include "properties/fuzz/readers.h"
 #include "properties/fuzz/room.h"
+#include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/models.h"
 #include "scenarios/language/yaml/problem.h"
 #include "scenarios/search/known_defects.h"
 

@@ -2,10 +2,14 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <memory>
+#include <new>
+#include <system_error>
 #include <vector>
 
 #include "scenarios/pool/interrupt.h"
@@ -123,6 +127,27 @@ int default_workers() {
   CPU_ZERO(&usable);
   if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return 1;
   return std::max(1, CPU_COUNT(&usable));
+}
+
+SharedCounts::SharedCounts() {
+  int const access = PROT_READ | PROT_WRITE;
+  void* const page = ::mmap(nullptr, sizeof(Page), access, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  page_ = new (page) Page;
+}
+
+SharedCounts::~SharedCounts() {
+  ::munmap(page_, sizeof(Page));
+}
+
+void SharedCounts::write(Counts counts) {
+  page_->done.store(counts.done, std::memory_order_relaxed);
+  page_->total.store(counts.total, std::memory_order_relaxed);
+}
+
+SharedCounts::Counts SharedCounts::read() const {
+  return {.done = page_->done.load(std::memory_order_relaxed),
+          .total = page_->total.load(std::memory_order_relaxed)};
 }
 
 }  // namespace adamant::scenarios

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "scenarios/pool/interrupt.h"
-#include "scenarios/pool/shared_counts.h"
 
 namespace adamant::scenarios {
 namespace {

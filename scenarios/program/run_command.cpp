@@ -14,7 +14,7 @@
 #include "scenarios/language/json_text.h"
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
-#include "scenarios/pool/shared_counts.h"
+#include "scenarios/pool/pool.h"
 #include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/passed_over.h"

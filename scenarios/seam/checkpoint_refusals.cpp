@@ -1,4 +1,4 @@
-#include "scenarios/seam/checkpoint_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,6 @@
 
 #include "scenarios/language/words.h"
 #include "scenarios/seam/layout_padding.h"
-#include "scenarios/seam/settings_refusals.h"
 
 namespace adamant::scenarios {
 

@@ -1,4 +1,4 @@
-#include "scenarios/seam/extent_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // Law: what asks for more than anybody waits for is refused before it is looked at, and what a file
 // asks for again and again is looked at once.
-#include "scenarios/seam/extent_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "scenarios/seam/further_runs_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Law:        further runs that need not come to the same, or cannot be made, are refused; others
 //             are not.
-#include "scenarios/seam/further_runs_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 #include <gtest/gtest.h>
 

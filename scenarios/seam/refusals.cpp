@@ -8,11 +8,7 @@
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/verbs.h"
 #include "scenarios/language/words.h"
-#include "scenarios/seam/checkpoint_refusals.h"
-#include "scenarios/seam/extent_refusals.h"
-#include "scenarios/seam/further_runs_refusals.h"
-#include "scenarios/seam/gradient_refusals.h"
-#include "scenarios/seam/settings_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 namespace adamant::scenarios {
 

@@ -35,4 +35,8 @@ std::vector<Row> measure_gpu_passes(GpuSizes const& sizes);    // passes_over_co
 std::vector<Row> measure_gpu_quantise(GpuSizes const& sizes);  // quantise_over_copy.cpp
 std::vector<Row> measure_gpu_captured(GpuSizes const& sizes);  // captured_step.cpp
 
+/// Errors: MachineLacks without a PyTorch for GPUs in ADAMANT_PYTHON or python3; std::runtime_error
+///         where it fails.
+std::vector<Row> measure_gpu_step_over_torch(GpuSizes const& sizes);
+
 }  // namespace adamant::scenarios

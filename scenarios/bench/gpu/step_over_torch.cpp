@@ -1,6 +1,6 @@
 // The fused step over PyTorch's on the same device, by turns: PyTorch steps in a process of its own
 // (step_in_torch.py), which answers each line with the time that its step took there.
-#include "scenarios/bench/gpu/step_over_torch.h"
+#include "scenarios/bench/gpu/measures.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,6 @@
 
 #include "scenarios/bench/gpu/adam_problem.h"
 #include "scenarios/bench/gpu/combinations.h"
-#include "scenarios/bench/gpu/measures.h"
 #include "scenarios/bench/placed_memory.h"
 #include "scenarios/peers/client/process.h"
 #include "scenarios/seam/engine.h"

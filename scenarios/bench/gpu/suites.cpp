@@ -2,7 +2,6 @@
 #include <cuda_runtime_api.h>
 
 #include "scenarios/bench/gpu/measures.h"
-#include "scenarios/bench/gpu/step_over_torch.h"
 #include "scenarios/bench/suite.h"
 #include "scenarios/bench/tensors_of_gpt2.h"
 #include "scenarios/seam/engine.h"

@@ -10,7 +10,7 @@
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/kinds_in_words.h"
-#include "scenarios/language/yaml/read.h"
+#include "scenarios/language/yaml/read_verb.h"
 #include "scenarios/language/yaml/suggest.h"
 
 namespace adamant::scenarios {
@@ -104,6 +104,22 @@ Scenario decode_scenario(Reader& reader, Node const& root, LoadOptions const& op
   read_map(reader, document, scenario);
   if (reader.problems().empty()) check_references(reader, scenario, document, options);
   return scenario;
+}
+
+/// The operations of a program: a bare word, or {word: argument}.
+bool read_value(Reader& reader, Field const& field, kinds::Operations,
+                std::vector<Operation>& value) {
+  if (!reader.is_sequence(field, "operations")) return false;
+  if (field.node->items.empty()) {
+    reader.fail(field, "expected at least one operation");
+    return false;
+  }
+  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
+    Field const item = field.item(i);
+    if (auto action = read_action<Action>(reader, item))
+      value.push_back({std::move(*action), {item.node->line}});
+  }
+  return true;
 }
 
 }  // namespace adamant::scenarios

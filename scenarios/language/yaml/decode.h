@@ -2,6 +2,9 @@
 // defined. What a part means is the language's.
 #pragma once
 
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "scenarios/language/scenario.h"
@@ -20,5 +23,16 @@ void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& p
 /// parameters, parameters in `without`, ranks of faults, checkpoints that are loaded.
 void check_references(Reader& reader, Scenario& scenario, Field const& document,
                       LoadOptions const& options);
+
+/// The parameters of DIRECTORY/`name`.yaml, or none where there is no such file. An empty directory
+/// stands for default_models_directory().
+///
+/// REQUIRES: is_name(name), so that it cannot lead out of the directory.
+/// Errors:   BadInput naming the model's file where it is there but is not a list of parameters.
+std::optional<std::vector<Param>> find_model(std::filesystem::path const& directory,
+                                             std::string const& name);
+
+/// The names of all models, "a, b, c" in order, for messages.
+std::string known_models(std::filesystem::path const& directory);
 
 }  // namespace adamant::scenarios

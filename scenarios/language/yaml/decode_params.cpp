@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "scenarios/language/yaml/decode.h"
-#include "scenarios/language/yaml/models.h"
 #include "scenarios/language/yaml/read.h"
 
 namespace adamant::scenarios {

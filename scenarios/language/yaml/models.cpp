@@ -1,10 +1,9 @@
-#include "scenarios/language/yaml/models.h"
+#include "scenarios/language/yaml/decode.h"
 
 #include <algorithm>
 #include <array>
 #include <system_error>
 
-#include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/reader.h"

@@ -1,4 +1,4 @@
-#include "scenarios/language/yaml/models.h"
+#include "scenarios/language/yaml/decode.h"
 
 #include <gtest/gtest.h>
 

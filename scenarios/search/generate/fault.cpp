@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/seam/checkpoint_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 #include "scenarios/search/generate/offers.h"
 
 namespace adamant::scenarios {

@@ -9,7 +9,7 @@
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/verbs.h"
-#include "scenarios/seam/settings_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 
 namespace adamant::scenarios {
 

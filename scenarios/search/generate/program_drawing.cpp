@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/language/table.h"
-#include "scenarios/seam/gradient_refusals.h"
+#include "scenarios/seam/refusal_parts.h"
 #include "scenarios/search/generate/offers.h"
 
 namespace adamant::scenarios {

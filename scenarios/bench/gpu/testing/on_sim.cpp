@@ -1,6 +1,6 @@
 #include "scenarios/bench/gpu/testing/on_sim.h"
 
-#include "scenarios/bench/gpu/step_over_torch.h"
+#include "scenarios/bench/gpu/measures.h"
 
 void adamant_bench_gpu_on_sim(adamant::scenarios::GpuSizes const* sizes,
                               std::vector<adamant::scenarios::Row>* rows) {

@@ -1,0 +1,67 @@
+// The parts of seam/refusals.h: what a scenario asks of an engine by its settings and by each
+// operation for itself, without an order of operations; what steps find of gradients, told from the
+// program alone; checkpoints and faults; further runs; and how much there is to look at.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/further_runs.h"
+#include "scenarios/seam/refusals.h"
+
+namespace adamant::scenarios {
+
+/// The reason to refuse what `scenario` sets, or none.
+std::optional<Refusal> refuse_settings(Scenario const& scenario, Capabilities const& capabilities);
+
+/// The reason to refuse one of its operations, saves and loads apart, or none.
+std::optional<Refusal> refuse_operations(Scenario const& scenario,
+                                         Capabilities const& capabilities);
+
+/// The first parameter whose types nothing could keep together; one with a remainder that it cannot
+/// have goes before all others.
+struct ConflictOfParam {
+  Param const* param = nullptr;
+  TypeConflict conflict;
+};
+std::optional<ConflictOfParam> first_conflict(Scenario const& scenario);
+
+/// What an engine offers of number formats, for a reader: "param and grad fp32 or bf16, …".
+std::string text_of(std::vector<PrecisionOffer> const& precisions);
+
+/// Is the gradient of some parameter handed over as a copy in another type?
+bool makes_cast_copy(Scenario const& scenario);
+
+/// "replicate: 1", or up to how many.
+std::string replicas(std::int64_t max);
+
+/// The reason to refuse how `scenario` uses gradients, or none: which parameters have one when they
+/// step, whether it has been divided by a loss scale before, and whether its type lets that happen.
+///
+/// Both kinds of step counters count the same as long as every parameter has a gradient in every
+/// step, so the other kind does there.
+std::optional<Refusal> refuse_gradient_use(Scenario const& scenario,
+                                           Capabilities const& capabilities);
+
+/// Are there two saves of what the nth load of the program loads, from 1, before it?
+bool has_older_save(Scenario const& scenario, std::int64_t nth);
+
+/// The reason to refuse what `scenario` says of saves, loads and faults, or none.
+std::optional<Refusal> refuse_checkpoints(Scenario const& scenario,
+                                          Capabilities const& capabilities);
+
+/// The reason why a further run need not come to the same, or cannot be made; or none.
+std::optional<Refusal> refuse_further_run(Scenario const& scenario, FurtherRun const& run);
+
+/// Of parameters, once for each setting that loads lead to, and of operations, those of captures
+/// four times as often as they are recorded; all of it once for each run.
+inline constexpr std::int64_t extent_max = std::int64_t{1} << 20;
+
+/// `unsupported.extent` where there are more, at the operation that is one too many.
+///
+/// Time: as the file is long.
+std::optional<Refusal> refuse_extent(Scenario const& scenario);
+
+}  // namespace adamant::scenarios
