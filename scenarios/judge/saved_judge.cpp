@@ -204,6 +204,24 @@ Mistake fault_of_parameter(SavedFiles const& saved, Reference const& reference, 
   return fault_of_count("steps of " + spec.name, saved.steps.at(spec.name), counts.of_parameter);
 }
 
+/// The first thing that is wrong, or nothing. REQUIRES: files with a manifest.
+///
+/// Errors: std::exception where it lacks what it has to say.
+std::optional<std::string> fault_of_manifest(SavedFiles const& saved, Reference const& reference) {
+  auto const& model = reference.model();
+  for (int g = 0; g < model.group_count(); ++g) {
+    std::string const& name = reference.group_names().at(static_cast<std::size_t>(g));
+    auto const group = saved.groups.find(name);
+    if (group == saved.groups.end() || group->second != model.group(g))
+      return fmt::format("the manifest has other settings of the group `{}`", name);
+  }
+  for (int p = 0; p < model.parameter_count(); ++p)
+    if (auto fault = fault_of_parameter(saved, reference, p)) return fault;
+  if (saved.max_norm != model.scaling().max_norm) return "the manifest has another norm";
+  if (saved.scaler != model.scaler()) return "the manifest has another loss scale";
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
@@ -218,21 +236,6 @@ std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
   } catch (std::exception const& error) {
     return other_files(error.what());
   }
-}
-
-std::optional<std::string> fault_of_manifest(SavedFiles const& saved, Reference const& reference) {
-  auto const& model = reference.model();
-  for (int g = 0; g < model.group_count(); ++g) {
-    std::string const& name = reference.group_names().at(static_cast<std::size_t>(g));
-    auto const group = saved.groups.find(name);
-    if (group == saved.groups.end() || group->second != model.group(g))
-      return fmt::format("the manifest has other settings of the group `{}`", name);
-  }
-  for (int p = 0; p < model.parameter_count(); ++p)
-    if (auto fault = fault_of_parameter(saved, reference, p)) return fault;
-  if (saved.max_norm != model.scaling().max_norm) return "the manifest has another norm";
-  if (saved.scaler != model.scaler()) return "the manifest has another loss scale";
-  return std::nullopt;
 }
 
 }  // namespace adamant::scenarios

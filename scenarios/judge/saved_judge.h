@@ -5,11 +5,9 @@
 
 #include <optional>
 #include <span>
-#include <string>
 
 #include "scenarios/judge/reference.h"
 #include "scenarios/judge/saved/boxes.h"
-#include "scenarios/judge/saved/files.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/seam/violation.h"
 
@@ -21,10 +19,5 @@ namespace adamant::scenarios {
 /// than fp32 stand their values, and their scales where they have any.
 std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
                                         Reference const& reference, SavingWorld const& world);
-
-/// The first thing that is wrong, or nothing. REQUIRES: files with a manifest.
-///
-/// Errors: std::exception where it lacks what it has to say.
-std::optional<std::string> fault_of_manifest(SavedFiles const& saved, Reference const& reference);
 
 }  // namespace adamant::scenarios
