@@ -1,6 +1,5 @@
 #include "scenarios/language/recipe.h"
 
-
 namespace adamant::scenarios {
 
 namespace {

@@ -1,5 +1,5 @@
-// What a call of `fuzz` searches: the engine, and what is known of it; and what it has found and not
-// minimised yet.
+// What a call of `fuzz` searches: the engine, and what is known of it; and what it has found and
+// not minimised yet.
 #pragma once
 
 #include <cstdint>
