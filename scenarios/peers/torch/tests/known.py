@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 import adamant_torch
-from adamant_torch.defects import Known, known
+from defect_scripts import Known, known
 
 FOLDER = Path(adamant_torch.__file__).parent / "known"
 KNOWN = known(FOLDER)

@@ -13,15 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from adamant_torch import defects
-from adamant_torch.defects import Known
-from tests.known import KNOWN
+from adamant_torch import Engine
+from defect_scripts import SHARED, Known, ShowDefects, by_hand, known
 from tests.peer import ROOT, need_format
-from tests.test_known import FSDP1
 
 PEERS = ROOT.parent
 ADAPTERS = sorted(page.parent for page in PEERS.glob("*/DEFECTS.md"))
-BY_HAND = [script for adapter in ADAPTERS for script in defects.by_hand(adapter)]
+BY_HAND = [script for adapter in ADAPTERS for script in by_hand(adapter)]
 
 HEAD = """\
 | cause | what happens | how far off | scenario | way around | seen in | thread |
@@ -29,22 +27,15 @@ HEAD = """\
 """
 
 
-@pytest.mark.parametrize("cause", KNOWN, ids=lambda cause: cause.name)
-def test_a_script_of_each_cause_shows_it(cause: Known, tmp_path: Path) -> None:
-    pytest.importorskip("numpy", reason="PyTorch's checkpoints need numpy")
-    if "format: hf_" in (cause.folder / cause.shown_by[0]).read_text(encoding="utf-8"):
-        need_format("hf_sharded")
-    defects.script_must_show(cause, tmp_path)
+class TestDefects(ShowDefects):
+    engine = Engine
 
-
-@pytest.mark.parametrize("cause", defects.known(FSDP1), ids=lambda cause: cause.name)
-def test_a_script_of_each_cause_shows_it_in_fsdp1(cause: Known, tmp_path: Path) -> None:
-    defects.script_must_show(cause, tmp_path)
-
-
-@pytest.mark.parametrize("script", defects.by_hand(ROOT), ids=lambda script: script.stem)
-def test_a_script_by_hand_shows_its_defect(script: Path, tmp_path: Path) -> None:
-    defects.must_show(script, tmp_path)
+    def lacking(self, cause: Known) -> str:
+        """Skip what needs formats that are not here."""
+        pytest.importorskip("numpy", reason="PyTorch's checkpoints need numpy")
+        if "format: hf_" in cause.scenario.read_text(encoding="utf-8"):
+            need_format("hf_sharded")
+        return ""
 
 
 @pytest.mark.parametrize("script", BY_HAND, ids=lambda script: script.stem)
@@ -56,7 +47,7 @@ def test_a_script_by_hand_needs_the_engine_alone(script: Path) -> None:
         elif isinstance(node, ast.ImportFrom):
             found.add((node.module or "").split(".")[0])
     engine = script.parent.parent.name
-    assert found <= {"torch", engine, "without_gpu", *sys.stdlib_module_names}
+    assert found <= {"torch", engine, *SHARED, *sys.stdlib_module_names}
 
 
 def scenario_of(cause: Known, adapter: Path) -> str:
@@ -95,9 +86,9 @@ def test_the_page_has_what_is_known_and_each_script_by_hand(adapter: Path) -> No
     files = sorted(adapter.rglob("adamant_*/**/known.yaml"))
     assert files
     for file in files:
-        causes = defects.known(file.parent)
+        causes = known(file.parent)
         assert all(cause.effect for cause in causes)
         wanted = table(causes, adapter)
         assert wanted in page, f"{adapter.name}/DEFECTS.md lacks this table:\n{wanted}"
     told = re.findall(r"\(defects/(\w+\.py)\)", page)
-    assert sorted(told) == [script.name for script in defects.by_hand(adapter)]
+    assert sorted(told) == [script.name for script in by_hand(adapter)]

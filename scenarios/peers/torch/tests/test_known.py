@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adamant_torch import hello
-from adamant_torch.defects import known
+from defect_scripts import known
 from tests.known import FOLDER, KNOWN, LOOKED_AT, RELEASE, engine_options, with_options
 from tests.peer import ROOT
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -164,3 +165,14 @@ def test_mypy_knows_the_types_of_the_installed_package(
     assert (said.returncode == 0) == right, said.stdout + said.stderr
     if not right:
         assert "Incompatible return value type" in said.stdout
+
+
+def test_what_ships_needs_no_pytest_but_the_plugin() -> None:
+    shipped = [file for folder in PEERS.glob("*/adamant_*") for file in folder.rglob("*.py")]
+    needing = set()
+    for file in shipped:
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        names = {each.name for node in nodes if isinstance(node, ast.Import) for each in node.names}
+        names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+        needing |= {file.parent.name} if "pytest" in names else set()
+    assert needing == {"adamant_pytest"}

@@ -4,13 +4,9 @@ Ranks are usually seeded apart, so that dropout and data differ. The weights of 
 begin alike and have the same gradients, then differ after a step, and nothing brings them together.
 """
 
-import os
-import sys
-import tempfile
-
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from shared import end_with_worlds
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torchao.optim import AdamW8bit
@@ -18,11 +14,9 @@ from torchao.optim import AdamW8bit
 RANKS = 2
 
 
-def run(rank: int, folder: str) -> None:
-    """One rank, which is one replica."""
-    torch.compiler.set_stance("force_eager")  # the same compiled
-    dist.init_process_group("gloo", f"file://{folder}/store", rank=rank, world_size=RANKS)
-    mesh = init_device_mesh("cpu", (RANKS, 1), mesh_dim_names=("replicate", "shard"))
+def run(rank: int, ranks: int, folder: str) -> bool:
+    """Return whether a rank, which is one replica, sees that they differ."""
+    mesh = init_device_mesh("cpu", (ranks, 1), mesh_dim_names=("replicate", "shard"))
     model = torch.nn.Linear(32, 32, bias=False, dtype=torch.bfloat16)
     torch.nn.init.constant_(model.weight, 1.0)
     fully_shard(model, mesh=mesh)
@@ -33,18 +27,14 @@ def run(rank: int, folder: str) -> None:
         optimizer.step()
         optimizer.zero_grad()
     mine = model.weight.to_local().float()
-    theirs = [torch.empty_like(mine) for _ in range(RANKS)]
+    theirs = [torch.empty_like(mine) for _ in range(ranks)]
     dist.all_gather(theirs, mine)
+    differ = int((theirs[0] != theirs[1]).sum())
     if rank == 0:
-        differ = int((theirs[0] != theirs[1]).sum())
         print("expected 0 weights of 1024 in which two replicas differ")
         print(f"actual   {differ}, by up to {(theirs[0] - theirs[1]).abs().max().item():.4f} of 1")
-        if differ:
-            open(f"{folder}/defect", "w").close()
-    dist.destroy_process_group()
+    return differ > 0
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        mp.start_processes(run, (place,), RANKS, start_method="fork")
-        sys.exit(os.path.exists(f"{place}/defect"))
+    end_with_worlds(run, RANKS)

@@ -1,12 +1,16 @@
-"""What is known of an engine, and scripts that show it: what tests of an adapter look at.
+"""What is known of an engine, and scripts that show it: tests that each adapter has of them.
 
 `known.yaml` keeps to a few forms of YAML, which this reads by itself: nothing else here needs a
 reader. The program makes a script of a cause from a scenario that shows it. What no scenario can
 say has a script by hand, in `defects/`.
+
+    class TestDefects(defect_scripts.ShowDefects):
+        engine = MyEngine
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
@@ -18,8 +22,10 @@ from pathlib import Path
 
 import pytest
 
+from adamant_torch import Engine
+
 PATIENCE_SECONDS = 300.0
-SHARED = "without_gpu.py"  # what scripts by hand share
+SHARED = ("shared", "without_gpu")  # what scripts by hand share
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,14 @@ class Known:
     avoid: tuple[str, ...] = ()  # "option: value"
     met: str = "often"
 
-    def shows(self, *packages: str) -> bool:
-        """Whether it was seen in the releases of PyTorch and of `packages` that are here."""
-        here = {metadata.version(name).split("+")[0] for name in ("torch", *packages)}
-        return any(here.issuperset(re.findall(r"\d[\d.]*", each)) for each in self.versions)
+    @property
+    def scenario(self) -> Path:
+        """The first that shows it."""
+        return self.folder / self.shown_by[0]
+
+    def was_seen_in(self, releases: set[str]) -> bool:
+        """Return whether these are those of one of `versions`."""
+        return any(releases.issuperset(re.findall(r"\d[\d.]*", each)) for each in self.versions)
 
 
 def flow(text: str, brackets: str) -> tuple[str, ...]:
@@ -69,7 +79,7 @@ def all_known(package: Path) -> list[Known]:
 
 def by_hand(adapter: Path) -> list[Path]:
     """Return the scripts of `adapter/defects`, without the file that they share."""
-    return sorted(path for path in (adapter / "defects").glob("*.py") if path.name != SHARED)
+    return sorted(path for path in (adapter / "defects").glob("*.py") if path.stem not in SHARED)
 
 
 def must_show(script: Path, scratch: Path) -> None:
@@ -88,25 +98,59 @@ def must_show(script: Path, scratch: Path) -> None:
     assert ended.returncode == 1, said.read_text()
 
 
-def script_must_show(cause: Known, scratch: Path, *packages: str) -> None:
-    """Have the program make a script of the first scenario of a cause, which shows it.
-
-    Skips what was not seen in the releases that are here, where it does not show.
-    """
+def script_of(cause: Known, scratch: Path) -> tuple[Path, str]:
+    """Have the program make a script of a cause; return where it should be, and what was said."""
     program = os.environ.get("ADAMANT") or shutil.which("adamant")
     if not program:
         pytest.skip("there is no program: name it by ADAMANT")
     script = scratch / f"{cause.name}.py"
-    scenario = str(cause.folder / cause.shown_by[0])
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     made = subprocess.run(
-        [program, "run", scenario, "--script", str(script), "--peer-timeout", "120"],
+        [program, "run", cause.scenario, "--script", script, "--peer-timeout", "120"],
         capture_output=True,
         env={**os.environ, "PATH": path},
         text=True,
         check=False,
     )
-    if not script.exists() and not cause.shows(*packages):
-        pytest.skip(f"{cause.name} does not show in what is installed")
-    assert script.exists(), made.stdout + made.stderr
-    must_show(script, scratch)
+    return script, made.stdout + made.stderr
+
+
+class ShowDefects:
+    """What is known of an engine has scripts that show it, made of scenarios or by hand.
+
+    Skipped is what does not show because it was not seen in the releases that are here.
+    """
+
+    engine: type[Engine]
+
+    def lacking(self, cause: Known) -> str:
+        """Return what is not here and the scenario of a cause needs; nothing where all is."""
+        return ""
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Make a test of each cause, and of each script by hand."""
+        package = Path(inspect.getfile(self.engine)).parent
+        if "cause" in metafunc.fixturenames:
+            metafunc.parametrize("cause", all_known(package), ids=lambda cause: cause.name)
+        if "script" in metafunc.fixturenames:
+            scripts = by_hand(package.parent)
+            metafunc.parametrize("script", scripts, ids=lambda script: script.stem)
+
+    def test_a_script_of_each_cause_shows_it(self, cause: Known, tmp_path: Path) -> None:
+        """Have the program make it, and run it."""
+        if why := self.lacking(cause):
+            pytest.skip(why)
+        script, said = script_of(cause, tmp_path)
+        releases = {metadata.version(name).split("+")[0] for name in self.engine.tried}
+        if not script.exists() and not cause.was_seen_in(releases):
+            pytest.skip(f"{cause.name} does not show in what is installed")
+        assert script.exists(), said
+        must_show(script, tmp_path)
+
+    def test_a_script_by_hand_shows_its_defect(self, script: Path, tmp_path: Path) -> None:
+        """Run it in releases that it was written for."""
+        for name, tried in self.engine.tried.items():
+            release = metadata.version(name).split("+")[0]
+            if name != "torch" and release not in tried:
+                pytest.skip(f"it was not looked at in {name} {release}")
+        must_show(script, tmp_path)
