@@ -249,7 +249,13 @@ def is_allowed(actual: str, expected: Any) -> bool:
 
 
 def in_words(side: Any, shows: Json) -> str:
-    """Return one side as people read it."""
+    """Return one side as people read it; of a failure what was raised, and where."""
+    if isinstance(side, dict) and "outcome" in side:
+        error: Json = side.get("error", {})
+        where = f", at {error['where']}" if "where" in error else ""
+        told = [f"{key} {side[key]}" for key in ("signal", "exit_status") if key in side]
+        raised = f"{error.get('type')}: {error.get('text')}{where}"
+        return raised if error else ", ".join([side["outcome"], *told])
     if isinstance(side, dict) and "or" in side:
         ends = [float.fromhex(side[end]).hex() for end in ("low", "high") if end in side]
         return " or ".join(([f"[{', '.join(ends)}]"] if ends else []) + side["or"])

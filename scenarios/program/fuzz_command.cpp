@@ -190,8 +190,10 @@ class FuzzCommand {
     if (!arguments_.out) return {};
     return told_if_unwritten(status_, [&] {
       auto path = write_finding(*arguments_.out, finding, this_program());
-      bool const in_haste = until_ && !finding.is_minimized();
-      if (!in_haste) scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
+      if (until_ && !finding.is_minimized())
+        scripts_.leave_out(path, finding.scenario);
+      else
+        scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
       return path;
     });
   }

@@ -74,10 +74,22 @@ void FindingScripts::write_beside(std::filesystem::path const& scenario_file,
     std::string const words = write_others(path, script);
     complain(fmt::format("{}: {}", path.string(), words));
   } catch (NoScript const& reason) {
-    if (said_.insert(reason.what()).second)
-      complain(
-          fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));
+    say_once(reason.what(), scenario_file);
   }
+}
+
+void FindingScripts::leave_out(std::filesystem::path const& scenario_file,
+                               Scenario const& scenario) {
+  if (is_peer(scenario.engine.name))
+    say_once(
+        "it is not minimised, and --for is over: `adamant minimize FILE --script x.py` has one",
+        scenario_file);
+}
+
+void FindingScripts::say_once(std::string const& reason,
+                              std::filesystem::path const& scenario_file) {
+  if (said_.insert(reason).second)
+    complain(fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason));
 }
 
 }  // namespace adamant::scenarios

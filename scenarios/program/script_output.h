@@ -49,7 +49,12 @@ class FindingScripts {
   void write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
                     RunResult const& result, Symptom const& symptom);
 
+  /// Says, once, how to make a script of a finding for which a search has no time left.
+  void leave_out(std::filesystem::path const& scenario_file, Scenario const& scenario);
+
  private:
+  void say_once(std::string const& reason, std::filesystem::path const& scenario_file);
+
   std::set<std::string> said_;
 };
 

@@ -20,36 +20,6 @@ std::string python_hex(float value) {
   return fmt::format("{:.13a}", x);
 }
 
-}  // namespace
-
-std::string place_of(Violation const& violation) {
-  if (violation.breach == Breach::other_file_in_run)
-    return "files of " + files_like(violation).first;
-  std::string const subject = subject_in_words(violation);
-  if (subject.empty() || violation.index < 0) return subject;
-  return fmt::format("{}[{}]", subject, violation.index);
-}
-
-std::optional<Allowed> allowed_by(Violation const& violation) {
-  auto const* const interval = std::get_if<Interval>(&violation.expected);
-  if (interval == nullptr) return std::nullopt;
-  Allowed allowed;
-  if (interval->finite_possible) {
-    allowed.low = hexadecimal(interval->lo);
-    allowed.high = hexadecimal(interval->hi);
-  }
-  if (interval->may_be_pos_inf) allowed.others.emplace_back("inf");
-  if (interval->may_be_neg_inf) allowed.others.emplace_back("-inf");
-  if (interval->may_be_nan) allowed.others.emplace_back("nan");
-  if (allowed.low.empty() && allowed.others.size() < 2) return std::nullopt;
-  return allowed;
-}
-
-bool expects_number(Violation const& violation) {
-  auto const* const number = std::get_if<Number>(&violation.expected);
-  return number != nullptr && std::isfinite(number->value());
-}
-
 std::string expected_text(Violation const& violation) {
   if (auto const* number = std::get_if<Number>(&violation.expected))
     return python_hex(number->value());
@@ -61,6 +31,36 @@ std::string expected_text(Violation const& violation) {
   if (auto const* there = std::get_if<Presence>(&violation.expected))
     return there->there ? "a gradient" : "no gradient";
   return sides_in_words(violation).expected;
+}
+
+}  // namespace
+
+std::string place_of(Violation const& violation) {
+  if (violation.breach == Breach::other_file_in_run)
+    return "files of " + files_like(violation).first;
+  std::string const subject = subject_in_words(violation);
+  if (subject.empty() || violation.index < 0) return subject;
+  return fmt::format("{}[{}]", subject, violation.index);
+}
+
+Json expected_of(Violation const& violation) {
+  auto const* const interval = std::get_if<Interval>(&violation.expected);
+  if (interval == nullptr) return expected_text(violation);
+  Json expected = Json::object();
+  if (interval->finite_possible)
+    expected = {{"low", hexadecimal(interval->lo)}, {"high", hexadecimal(interval->hi)}};
+  Json others = Json::array();
+  if (interval->may_be_pos_inf) others.push_back("inf");
+  if (interval->may_be_neg_inf) others.push_back("-inf");
+  if (interval->may_be_nan) others.push_back("nan");
+  if (expected.empty() && others.size() < 2) return expected_text(violation);
+  expected["or"] = std::move(others);
+  return expected;
+}
+
+bool expects_number(Violation const& violation) {
+  auto const* const number = std::get_if<Number>(&violation.expected);
+  return number != nullptr ? std::isfinite(number->value()) : expected_of(violation).is_object();
 }
 
 // Names may have a part of their own, too, so files of the same ending are compared all together.

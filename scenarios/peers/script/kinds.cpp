@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <utility>
+#include <vector>
 
+#include "scenarios/language/plain_text.h"
+#include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/peer_engine.h"
-#include "scenarios/peers/script/rendered.h"
+#include "scenarios/peers/client/process.h"
+#include "scenarios/peers/client/scratch.h"
 #include "scenarios/peers/script/session_document.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
@@ -24,6 +32,44 @@ std::string session_of(Scenario const& scenario, RunResult const& result,
   return script::document_of(script::record_session(scenario, result, violation));
 }
 
+std::string read_whole(std::filesystem::path const& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
+
+/// Waits until it has ended well. What it printed last.
+std::string make(std::string const& command) {
+  PeerProcess maker(command + " && echo made");
+  PeerProcess::Deadline const deadline(peer_bounds().hello);
+  try {
+    std::string words = "a script of the engine's own side";
+    for (std::string line; (line = maker.read_line(deadline)) != "made";) words = line;
+    return words;
+  } catch (PeerError const& error) {
+    std::string const said(last_lines(maker.last_words(), 1));
+    throw NoScript(said.empty() ? error.what() : said);
+  }
+}
+
+/// What `command`, word by word, makes of a document. What such a script says is not known here.
+///
+/// Errors: NoScript with what it says where it makes none, or does not end in time.
+WrittenScript rendered(std::vector<std::string> const& command, std::string const& document) {
+  ScratchRoom const room("script");
+  auto const session = room.path() / "x.session.json";
+  auto const script = room.path() / "x.py";
+  auto const numbers = room.path() / "x.numbers.pt";
+  std::ofstream(session) << document;
+  std::string line;
+  for (std::string const& word : command) line += shell_quoted(word) + " ";
+  std::string words = make(fmt::format("{}{} -o {}", line, shell_quoted(session.string()),
+                                       shell_quoted(script.string())));
+  WrittenScript made{.text = read_whole(script), .words = std::move(words)};
+  if (std::filesystem::exists(numbers)) made.numbers = read_whole(numbers);
+  return made;
+}
+
 }  // namespace
 
 WrittenScript write_any_script(Scenario const& scenario, RunResult const& result,
@@ -32,13 +78,10 @@ WrittenScript write_any_script(Scenario const& scenario, RunResult const& result
   try {
     auto const& command = capabilities_of_peer(scenario.engine.name).script;
     if (command.empty()) throw NoScript("the engine names nothing that makes a script of it");
-    auto made = script::rendered(command, document);
+    auto made = rendered(command, document);
     if (made.numbers && lies_in_folder == LiesInFolder::no)
       throw NoScript("its numbers are too many for a script that lies in no folder");
-    return {.kind = ScriptKind::rendered,
-            .text = std::move(made.text),
-            .words = std::move(made.words),
-            .numbers = std::move(made.numbers)};
+    return made;
   } catch (NoScript const& reason) {
     return {.kind = ScriptKind::session,
             .text = std::move(document),

@@ -22,14 +22,55 @@ namespace adamant::scenarios::script {
 
 namespace {
 
-/// The verdict, until it sees a violation, and where in the conversation everything happens.
-class Witness final : public Observer {
+/// What an engine is given of a scenario. REQUIRES: that outlives it.
+struct Given {
+  explicit Given(Scenario const& of)
+      : scenario(of), seed(of.seed.value_or(0)), program(of), parameters(parameter_specs(of)) {}
+
+  EngineTask task() const {
+    return {.scenario = scenario,
+            .program = program,
+            .parameters = parameters,
+            .seed = seed,
+            .schedule = scenario.schedule,
+            .initial_values = {}};
+  }
+
+  Scenario const& scenario;
+  std::uint64_t seed;
+  Program program;
+  std::vector<ParameterSpec> parameters;
+};
+
+/// Notes what is done to files, and where in the conversation, and judges nothing.
+class Onlooker : public Observer {
+ public:
+  explicit Onlooker(Conversation const& conversation) : conversation_(conversation) {}
+
+  bool started(WorldView const& /*world*/) override { return true; }
+  bool after(Primitive const& /*operation*/, WorldView const& /*world*/) override { return true; }
+  void finished(WorldView const& /*world*/) override {}
+  void ended(Leftovers const& /*left*/) override {}
+  void damaged(Primitive const& /*load*/, DamagedFiles const& files) override {
+    damage.emplace(conversation_.size(), files);
+  }
+
+  std::map<std::size_t, DamagedFiles> damage;
+
+ protected:
+  Conversation const& conversation_;
+};
+
+/// The verdict, until it sees a violation, and where in the conversation that happens.
+class Witness final : public Onlooker {
  public:
   /// Looks as well after each operation; false: that is enough.
   using Watch = std::function<bool(Primitive const& operation, WorldView const& world)>;
 
-  Witness(Verdict& verdict, Conversation const& conversation, Watch watch = {})
-      : verdict_(verdict), conversation_(conversation), watch_(std::move(watch)) {}
+  Witness(Given const& given, Conversation const& conversation, Watch watch = {})
+      : Onlooker(conversation),
+        verdict_(given.scenario, given.program, given.parameters, given.seed),
+        watch_(std::move(watch)) {}
 
   bool started(WorldView const& world) override { return look(verdict_.started(world)); }
   bool after(Primitive const& operation, WorldView const& world) override {
@@ -37,7 +78,8 @@ class Witness final : public Observer {
     return (!watch_ || watch_(operation, world)) && go_on;
   }
   void finished(WorldView const& world) override {
-    look(false, [&] { verdict_.finished(world); });
+    verdict_.finished(world);
+    look(false);
   }
   void ended(Leftovers const& left) override { verdict_.ended(left); }
   bool restarted(Primitive const& load, WorldView const& world) override {
@@ -45,14 +87,16 @@ class Witness final : public Observer {
   }
   void crashed(Primitive const& save, bool returned) override { verdict_.crashed(save, returned); }
   void damaged(Primitive const& load, DamagedFiles const& files) override {
-    damage.emplace(conversation_.size(), files);
+    Onlooker::damaged(load, files);
     verdict_.damaged(load, files);
   }
   void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override {
-    look(false, [&] { verdict_.refused(load, why, world); });
+    verdict_.refused(load, why, world);
+    look(false);
   }
 
-  std::map<std::size_t, DamagedFiles> damage;
+  std::vector<Violation> const& violations() const { return verdict_.violations(); }
+
   std::optional<std::size_t> seen_after;  // so many requests
 
  private:
@@ -60,33 +104,41 @@ class Witness final : public Observer {
     if (!seen_after && !verdict_.violations().empty()) seen_after = conversation_.size();
     return go_on && !seen_after;
   }
-  template <typename Judge>
-  void look(bool go_on, Judge const& judge) {
-    judge();
-    look(go_on);
-  }
 
-  Verdict& verdict_;
-  Conversation const& conversation_;
+  Verdict verdict_;
   Watch watch_;
 };
+
+/// A process of the engine's own; the session has all that is said to it.
+class RecordedEngine {
+ public:
+  RecordedEngine(Scenario const& scenario, Session& session)
+      : client_(scenario.engine.name, session.command = command_of_peer(scenario.engine.name),
+                peer_bounds()),
+        engine_(recorded(client_, session)) {}
+
+  PeerEngine* operator->() { return &engine_; }
+
+ private:
+  static PeerClient& recorded(PeerClient& client, Session& session) {
+    client.record(session.exchanges);
+    return client;
+  }
+
+  PeerClient client_;
+  PeerEngine engine_;
+};
+
+[[noreturn]] void refuse_other_end(std::string const& what) {
+  throw NoScript(fmt::format("the scenario did not fail in this way once more{}{}",
+                             what.empty() ? "" : ": ", what));
+}
 
 /// Apart from texts, which may name paths and processes of one run.
 bool is_same(Violation const& a, Violation const& b) {
   return a.law == b.law && a.breach == b.breach && a.operation == b.operation && a.rank == b.rank &&
          a.subject == b.subject && a.index == b.index && a.expected == b.expected &&
          a.actual == b.actual;
-}
-
-/// An engine that failed broke a law where nobody else did.
-void add_failure(std::vector<Violation>& seen, std::optional<EngineFailure> const& failure) {
-  if (!failure || !failure->reason.empty() || !seen.empty()) return;
-  seen.push_back({.law = Law::error_clean,
-                  .breach = Breach::failed,
-                  .operation = failure->operation,
-                  .rank = failure->rank,
-                  .subject = failure->call,
-                  .text = failure->message});
 }
 
 /// The directory with the files of a run, whose requests these are.
@@ -99,160 +151,134 @@ std::string room_of(std::span<Exchange const> exchanges) {
   return "";
 }
 
-class Recorder {
- public:
-  explicit Recorder(Scenario const& scenario)
-      : scenario_(scenario),
-        seed_(scenario.seed.value_or(0)),
-        program_(scenario),
-        parameters_(parameter_specs(scenario)),
-        verdict_(scenario, program_, parameters_, seed_),
-        witness_(verdict_, session_.exchanges) {
-    session_.command = command_of_peer(scenario.engine.name);
-  }
+// ---- one run ----
 
-  Session record(RunResult const& result, Violation const* violation) {
-    std::string broke_off;
-    try {
-      run();
-    } catch (PeerError const& error) {
-      broke_off = error.what();
-    }
-    if (must_stop()) throw NoScript("the run that is to be recorded was interrupted");
-    if (session_.exchanges.empty() || !session_.exchanges.front().reply)
-      throw NoScript(fmt::format("the engine did not say hello once more: {}", broke_off));
-    session_.room = room_of(session_.exchanges);
-    expect_same(result, violation, broke_off);
-    if (witness_.seen_after) session_.exchanges.resize(*witness_.seen_after);
-    session_.damage = std::move(witness_.damage);
-    return std::move(session_);
-  }
-
- private:
-  void run() {
-    PeerClient client(scenario_.engine.name, session_.command, peer_bounds());
-    client.record(session_.exchanges);
-    PeerEngine engine(client);
-    EngineTask const task{.scenario = scenario_,
-                          .program = program_,
-                          .parameters = parameters_,
-                          .seed = seed_,
-                          .schedule = scenario_.schedule,
-                          .initial_values = {}};
-    EngineEnd const end = engine.execute(task, witness_);
-    failure_ = end.failure;
-    seen_ = end.violations;
-    auto const judged = verdict_.violations();
-    seen_.insert(seen_.end(), judged.begin(), judged.end());
-    add_failure(seen_, end.failure);
-  }
-
-  /// Errors: NoScript.
-  void expect_same(RunResult const& result, Violation const* violation,
-                   std::string const& broke_off) {
-    if (violation != nullptr) {
-      auto const found = std::ranges::find_if(
-          seen_, [&](Violation const& other) { return is_same(*violation, other); });
-      if (broke_off.empty() && found != seen_.end()) {
-        session_.violation = *found;
-        return;
-      }
-    } else if (result.outcome == Outcome::refused) {
-      bool const refused = failure_ && !failure_->reason.empty();
-      if (broke_off.empty() && refused) return;
-    } else if (!broke_off.empty()) {
-      return expect_no_answer();
-    }
-    throw NoScript(fmt::format("the scenario did not fail in this way once more{}{}",
-                               broke_off.empty() ? "" : ": ", broke_off));
-  }
-
-  /// Silence, or that a rank could not show its state.
-  void expect_no_answer() const {
-    auto const& reply = session_.exchanges.back().reply;
-    if (!reply || reply->value("outcome", "ok") != "ok") return;
-    throw NoScript(fmt::format(
-        "an answer of the engine is not what the protocol says: `adamant doctor --engine {}` "
-        "examines it",
-        shell_quoted(scenario_.engine.name)));
-  }
-
-  Scenario const& scenario_;
-  std::uint64_t seed_;
-  Program program_;
-  std::vector<ParameterSpec> parameters_;
-  Session session_;
-  Verdict verdict_;
-  Witness witness_;
-  std::optional<EngineFailure> failure_;
-  std::vector<Violation> seen_;
+/// What one run showed.
+struct Seen {
+  std::vector<Violation> violations;
+  std::optional<EngineFailure> failure;
+  std::string broke_off = "";             // the engine did, saying this
+  std::optional<std::size_t> after = {};  // so many requests
 };
+
+/// An engine that failed broke a law where nobody else did.
+void add_failure(Seen& seen) {
+  auto const& failure = seen.failure;
+  if (!failure || !failure->reason.empty() || !seen.violations.empty()) return;
+  seen.violations.push_back({.law = Law::error_clean,
+                             .breach = Breach::failed,
+                             .operation = failure->operation,
+                             .rank = failure->rank,
+                             .subject = failure->call,
+                             .text = failure->message});
+}
+
+Seen run_once(Scenario const& scenario, Session& session) {
+  Seen seen;
+  Given const given(scenario);
+  Witness witness(given, session.exchanges);
+  try {
+    EngineEnd const end = RecordedEngine(scenario, session)->execute(given.task(), witness);
+    seen = {.violations = end.violations, .failure = end.failure};
+    auto const& judged = witness.violations();
+    seen.violations.insert(seen.violations.end(), judged.begin(), judged.end());
+    add_failure(seen);
+  } catch (PeerError const& error) {
+    seen.broke_off = error.what();
+  }
+  if (must_stop()) throw NoScript("the run that is to be recorded was interrupted");
+  if (session.exchanges.empty() || !session.exchanges.front().reply)
+    throw NoScript(fmt::format("the engine did not say hello once more: {}", seen.broke_off));
+  session.room = room_of(session.exchanges);
+  session.damage = std::move(witness.damage);
+  seen.after = witness.seen_after;
+  return seen;
+}
+
+/// Silence, or that a rank could not show its state.
+void expect_no_answer(Session const& session, Scenario const& scenario) {
+  auto const& reply = session.exchanges.back().reply;
+  if (!reply || reply->value("outcome", "ok") != "ok") return;
+  throw NoScript(fmt::format(
+      "an answer of the engine is not what the protocol says: `adamant doctor --engine {}` "
+      "examines it",
+      shell_quoted(scenario.engine.name)));
+}
+
+Session record(Scenario const& scenario, RunResult const& result, Violation const* violation) {
+  Session session;
+  Seen const seen = run_once(scenario, session);
+  bool const broke_off = !seen.broke_off.empty();
+  if (violation != nullptr) {
+    auto const found = std::ranges::find_if(
+        seen.violations, [&](Violation const& other) { return is_same(*violation, other); });
+    if (broke_off || found == seen.violations.end()) refuse_other_end(seen.broke_off);
+    session.violation = *found;
+  } else if (result.outcome == Outcome::refused) {
+    bool const refused = seen.failure && !seen.failure->reason.empty();
+    if (broke_off || !refused) refuse_other_end(seen.broke_off);
+  } else {
+    if (!broke_off) refuse_other_end("");
+    expect_no_answer(session, scenario);
+  }
+  if (seen.after) session.exchanges.resize(*seen.after);
+  return session;
+}
+
+/// Nobody says in which of a scenario's runs the engine broke off.
+Session record_broken_off(Scenario const& scenario, RunResult const& result) {
+  std::vector<Scenario> runs = {own_run(scenario)};
+  for (FurtherRun& run : further_runs(scenario)) runs.push_back(std::move(run.scenario));
+  std::string why_not;
+  for (Scenario const& run : runs) {
+    try {
+      return record(run, result, nullptr);
+    } catch (NoScript const& reason) {
+      if (why_not.empty()) why_not = reason.what();
+    }
+  }
+  throw NoScript(why_not);
+}
+
+// ---- several runs ----
 
 /// Two runs, one after the other, and what differs between them.
 class RecorderOfTwo {
  public:
   /// `own` is what `scenario` is without its further runs.
   RecorderOfTwo(Scenario const& scenario, Scenario const& own, FurtherRun const& further)
-      : scenario_(own), further_(further), recording_(scenario) {
-    session_.command = command_of_peer(scenario.engine.name);
-  }
+      : scenario_(own), further_(further), recording_(scenario) {}
 
   Session record(Violation const& violation) {
-    try {
-      PeerClient client(scenario_.engine.name, session_.command, peer_bounds());
-      client.record(session_.exchanges);
-      PeerEngine engine(client);
-      run_first(engine);
-      run_second(engine);
-    } catch (PeerError const& error) {
-      throw NoScript(
-          fmt::format("the scenario did not fail in this way once more: {}", error.what()));
-    }
-    auto const found = std::ranges::find_if(differences_, [&](Violation const& other) {
-      return other.law == violation.law && other.breach == violation.breach &&
-             other.operation == violation.operation && other.subject == violation.subject;
-    });
-    if (found == differences_.end())
-      throw NoScript("the scenario did not fail in this way once more");
-    session_.violation = *found;
-    cut();
-    return std::move(session_);
-  }
-
- private:
-  void run(PeerEngine& engine, Scenario const& scenario, Witness::Watch watch) {
-    Program const program(scenario);
-    std::vector<ParameterSpec> const parameters = parameter_specs(scenario);
-    std::uint64_t const seed = scenario.seed.value_or(0);
-    Verdict verdict(scenario, program, parameters, seed);
-    Witness witness(verdict, session_.exchanges, std::move(watch));
-    engine.execute({.scenario = scenario,
-                    .program = program,
-                    .parameters = parameters,
-                    .seed = seed,
-                    .schedule = scenario.schedule,
-                    .initial_values = {}},
-                   witness);
-  }
-
-  void run_first(PeerEngine& engine) {
+    RecordedEngine engine(scenario_, session_);
     run(engine, scenario_, [&](Primitive const& operation, WorldView const& world) {
       recording_.after(operation, world);
       looks_.push_back(session_.exchanges.size());
       return true;
     });
     session_.second = session_.exchanges.size();
-  }
-
-  void run_second(PeerEngine& engine) {
-    HeldTo held(recording_, further_, engine.capabilities().same_files);
+    HeldTo held(recording_, further_, engine->capabilities().same_files);
     run(engine, further_.scenario, [&](Primitive const& operation, WorldView const& world) {
       held.after(operation, world);
       compared_ += further_.has_inserted(operation.entry) ? 0 : 1;
       end_ = session_.exchanges.size();
       return held.violations().empty();
     });
-    differences_ = held.violations();
+    auto const found = std::ranges::find_if(held.violations(), [&](Violation const& other) {
+      return other.law == violation.law && other.breach == violation.breach &&
+             other.operation == violation.operation && other.subject == violation.subject;
+    });
+    if (found == held.violations().end()) refuse_other_end("");
+    session_.violation = *found;
+    cut();
+    return std::move(session_);
+  }
+
+ private:
+  void run(RecordedEngine& engine, Scenario const& scenario, Witness::Watch watch) {
+    Given const given(scenario);
+    Witness witness(given, session_.exchanges, std::move(watch));
+    engine->execute(given.task(), witness);
   }
 
   /// Leaves what comes behind the two moments that are compared, but for the end of the first
@@ -277,85 +303,23 @@ class RecorderOfTwo {
       looks_;                 // so many exchanges were there after each operation of the first
   std::size_t compared_ = 0;  // operations of the second run that the first has, too
   std::size_t end_ = 0;
-  std::vector<Violation> differences_;
 };
 
-/// A run that differs when the same process makes it again.
-class RecorderOfRepetition {
- public:
-  explicit RecorderOfRepetition(Scenario const& scenario) : scenario_(scenario) {
-    session_.command = command_of_peer(scenario.engine.name);
-  }
-
-  Session record(Violation const& violation) {
-    try {
-      PeerClient client(scenario_.engine.name, session_.command, peer_bounds());
-      client.record(session_.exchanges);
-      PeerEngine engine(client);
-      std::uint64_t const first = digest_of_run(engine);
-      std::size_t const end = session_.exchanges.size();
-      if (digest_of_run(engine) == first)
-        throw NoScript("the scenario did not fail in this way once more: it came to the same");
-      session_.exchanges.resize(end);
-      session_.damage.erase(session_.damage.lower_bound(end), session_.damage.end());
-    } catch (PeerError const& error) {
-      throw NoScript(
-          fmt::format("the scenario did not fail in this way once more: {}", error.what()));
-    }
-    session_.violation = violation;
-    session_.room = room_of(session_.exchanges);
-    return std::move(session_);
-  }
-
- private:
-  /// Notes what is done to files, and judges nothing.
-  class Onlooker final : public Observer {
-   public:
-    explicit Onlooker(Session& session) : session_(session) {}
-
-    bool started(WorldView const& /*world*/) override { return true; }
-    bool after(Primitive const& /*operation*/, WorldView const& /*world*/) override { return true; }
-    void finished(WorldView const& /*world*/) override {}
-    void ended(Leftovers const& /*left*/) override {}
-    void damaged(Primitive const& /*load*/, DamagedFiles const& files) override {
-      session_.damage.emplace(session_.exchanges.size(), files);
-    }
-
-   private:
-    Session& session_;
-  };
-
-  std::uint64_t digest_of_run(PeerEngine& engine) {
-    Program const program(scenario_);
-    std::vector<ParameterSpec> const parameters = parameter_specs(scenario_);
-    Onlooker onlooker(session_);
-    EngineEnd const end = engine.execute({.scenario = scenario_,
-                                          .program = program,
-                                          .parameters = parameters,
-                                          .seed = scenario_.seed.value_or(0),
-                                          .schedule = scenario_.schedule,
-                                          .initial_values = {}},
-                                         onlooker);
-    return end.digest;
-  }
-
-  Scenario const& scenario_;
-  Session session_;
-};
-
-/// Nobody says in which of a scenario's runs the engine broke off.
-Session record_broken_off(Scenario const& scenario, RunResult const& result) {
-  std::vector<Scenario> runs = {own_run(scenario)};
-  for (FurtherRun& run : further_runs(scenario)) runs.push_back(std::move(run.scenario));
-  std::string why_not;
-  for (Scenario const& run : runs) {
-    try {
-      return Recorder(run).record(result, nullptr);
-    } catch (NoScript const& reason) {
-      if (why_not.empty()) why_not = reason.what();
-    }
-  }
-  throw NoScript(why_not);
+/// A run that differs when the same process makes it again: the first one.
+Session record_repetition(Scenario const& scenario, Violation const& violation) {
+  Session session;
+  Given const given(scenario);
+  Onlooker onlooker(session.exchanges);
+  RecordedEngine engine(scenario, session);
+  std::uint64_t const first = engine->execute(given.task(), onlooker).digest;
+  std::size_t const end = session.exchanges.size();
+  session.damage = onlooker.damage;
+  if (engine->execute(given.task(), onlooker).digest == first)
+    refuse_other_end("it came to the same");
+  session.exchanges.resize(end);
+  session.violation = violation;
+  session.room = room_of(session.exchanges);
+  return session;
 }
 
 }  // namespace
@@ -367,17 +331,22 @@ Session record_session(Scenario const& scenario, RunResult const& result,
   Scenario const own = own_run(scenario);
   if (violation == nullptr) {
     auto const refused = further_run_refused(scenario, result);
-    return Recorder(refused ? refused->scenario : own).record(result, nullptr);
+    return record(refused ? refused->scenario : own, result, nullptr);
   }
-  if (violation->law == Law::determinism_digest)
-    return RecorderOfRepetition(own).record(*violation);
-  auto const further = further_run_called(scenario, violation->run);
-  if (!further) return Recorder(own).record(result, violation);
-  if (is_about_two_runs(violation->law))
-    return RecorderOfTwo(scenario, own, *further).record(*violation);
+  auto const further = violation->law == Law::determinism_digest
+                           ? std::nullopt
+                           : further_run_called(scenario, violation->run);
+  try {
+    if (violation->law == Law::determinism_digest) return record_repetition(own, *violation);
+    if (further && is_about_two_runs(violation->law))
+      return RecorderOfTwo(scenario, own, *further).record(*violation);
+  } catch (PeerError const& error) {
+    refuse_other_end(error.what());
+  }
+  if (!further) return record(own, result, violation);
   Violation of_run = *violation;
   of_run.operation = entry_in(*further, of_run.operation);
-  return Recorder(further->scenario).record(result, &of_run);
+  return record(further->scenario, result, &of_run);
 }
 
 }  // namespace adamant::scenarios::script

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "scenarios/language/words.h"
 #include "scenarios/peers/client/client.h"
-#include "scenarios/peers/script/older_save.h"
 #include "scenarios/peers/script/session_look.h"
 
 namespace adamant::scenarios::script {
@@ -35,6 +35,40 @@ Json numbers_of(TensorFile const& file) {
     tensors[name] = {{"shape", tensor.shape}, {"values", std::move(numbers)}};
   }
   return tensors;
+}
+
+// ---- a stale file is taken from the save before the last one, of which a copy is kept ----
+
+std::string checkpoint_of(FileDamage const& damage) {
+  return damage.file.substr(0, damage.file.find('/'));
+}
+
+bool is_whole_save(Exchange const& exchange) {
+  return exchange.verb == "save" && exchange.reply &&
+         exchange.reply->value("outcome", "") == "ok" && !exchange.fields.contains("crash");
+}
+
+std::optional<std::size_t> save_before_last(Session const& session, std::string const& checkpoint,
+                                            std::size_t load) {
+  std::string const directory = session.room + "/checkpoints/" + checkpoint;
+  int saves = 0;
+  for (std::size_t i = load; i-- > 0;)
+    if (is_whole_save(session.exchanges[i]) &&
+        session.exchanges[i].fields["directory"] == directory && ++saves == 2)
+      return i;
+  return std::nullopt;
+}
+
+/// The name of the checkpoint of which a copy has to be kept behind exchange `i`, for a file that
+/// damage puts into a later save.
+std::optional<std::string> kept_for_later(Session const& session, std::size_t i) {
+  for (auto const& [load, damages] : session.damage)
+    for (FileDamage const& damage : damages) {
+      std::string const checkpoint = checkpoint_of(damage);
+      if (damage.how == Fault::Then::stale_file && save_before_last(session, checkpoint, load) == i)
+        return checkpoint;
+    }
+  return std::nullopt;
 }
 
 /// Of the folder for all files, and of the checkpoints of a run.

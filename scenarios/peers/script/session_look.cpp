@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/session_state.h"
 #include "scenarios/report/words/sentences.h"
 

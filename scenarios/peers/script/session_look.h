@@ -2,15 +2,10 @@
 // what, and what has to be there. How replies are asked for and read is not known here.
 #pragma once
 
-#include <cstddef>
-#include <nlohmann/json.hpp>
-
+#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/session.h"
 
 namespace adamant::scenarios::script {
-
-/// Keys stay in the order in which they are written.
-using Json = nlohmann::ordered_json;
 
 /// `shows` of a recorded session, as its README says it. Its `request` is the number of the
 /// exchange that shows the violation.

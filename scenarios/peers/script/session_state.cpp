@@ -7,7 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "scenarios/peers/script/expected.h"
 #include "scenarios/report/words/sentences.h"
 
 namespace adamant::scenarios::script {
@@ -31,21 +30,12 @@ Json restored_parts(Reply const& precision) {
   return parts;
 }
 
-Json expected_of(Violation const& violation) {
-  auto const allowed = allowed_by(violation);
-  if (!allowed) return expected_text(violation);
-  Json expected = Json::object();
-  if (!allowed->low.empty()) expected = {{"low", allowed->low}, {"high", allowed->high}};
-  expected["or"] = allowed->others;
-  return expected;
-}
-
 class LookOfState {
  public:
   LookOfState(Session const& session, Violation const& violation)
       : session_(session), violation_(violation), shown_(find_state()) {
     look_ = {{"kind", "value"}, {"request", shown_}, {"place", place_of(violation_)}};
-    if (expects_number(violation_) || allowed_by(violation_)) look_["number"] = true;
+    if (expects_number(violation_)) look_["number"] = true;
   }
 
   /// Nothing where no crash left two states to choose from.

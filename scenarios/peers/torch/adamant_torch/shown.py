@@ -93,7 +93,12 @@ def failed(reply: Message) -> Message:
 
 def failure(reply: Message) -> str:
     """Return that in words; else "no failure"."""
-    return str(failed(reply) or "no failure")
+    said = failed(reply)
+    if error := said.get("error"):
+        where = f", at {error['where']}" if "where" in error else ""
+        return f"{error['type']}: {error['text']}{where}"
+    told = (f"{key} {value}" for key, value in said.items() if key != "outcome")
+    return ", ".join([said["outcome"], *told]) if said else "no failure"
 
 
 def is_like(reply: Message, text: str = "", **like: Any) -> bool:

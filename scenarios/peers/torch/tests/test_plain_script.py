@@ -196,12 +196,20 @@ def of_load(**like: Any) -> Message:
         ({"outcome": "error", "type": "CheckpointException", "cause": "AssertionError"}, 1),
         ({"outcome": "error", "type": "CheckpointException", "cause": "EOFError"}, 2),
         ({"outcome": "error", "type": "KeyError"}, 2),
-        ({"outcome": "died", "signal": 11}, 2),
     ],
 )
 def test_a_failure_shows_where_it_is_the_same(like: Message, status: int, tmp_path: Path) -> None:
     ended = run(script.plain(of_load(**like), None), tmp_path)
     assert ended.returncode == status, ended.stdout + ended.stderr
+    _, seen, cause = ended.stdout.splitlines()  # and no traceback
+    assert seen.startswith("load: actual   CheckpointException: ")
+    assert cause.startswith("  AssertionError")
+
+
+def test_an_error_is_no_death(tmp_path: Path) -> None:
+    ended = run(script.plain(of_load(outcome="died", signal=11), None), tmp_path)
+    assert ended.returncode == 2, ended.stdout + ended.stderr
+    assert ended.stdout.splitlines()[1].startswith("load: actual   they end with [1")
 
 
 def test_files_are_damaged_where_nobody_uses_them(tmp_path: Path) -> None:

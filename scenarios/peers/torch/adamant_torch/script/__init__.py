@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,23 +16,19 @@ from pathlib import Path
 import torch
 
 from adamant_torch.protocol import Message
+from adamant_torch.script import driver_words
 from adamant_torch.script.layout import laid, source
-from adamant_torch.script.looking import TITLES, compared, constants
+from adamant_torch.script.looking import TITLES, compared, constants, head
 from adamant_torch.script.numbers import NUMBERS
 from adamant_torch.script.plain import Plain
 from adamant_torch.script.program import Program
+from adamant_torch.script.text import Text, import_lines
 
 LINES_MAX = 120  # that people read
 ENGINE = ("adamant_torch.engine", "Engine")  # PyTorch's own
 PLAIN = "plain PyTorch"
 DRIVEN = "the engine's class, driven by adamant_torch"
-NAMES = {
-    "adamant_torch.driving": ("Driver", "Failed", "failures_end_with"),
-    "adamant_torch.shown": (
-        *("digests", "element", "found", "group", "header"),
-        *("is_like", "rows", "shard", "single"),
-    ),
-}
+NEEDS = "It imports the engine's class, and needs what that needs and adamant_torch."
 HOOK = [  # also of an import that fails
     "",
     "sys.excepthook = lambda kind, error, at: (",
@@ -61,7 +56,8 @@ def script(session: Message, program: Program, beside: bool) -> str:
         "",
         *compared(session["shows"]),
     ]
-    lines = [*head(session), *imports("\n".join(body), session["engine_class"]), *body]
+    found = imports("\n".join(body), session["engine_class"])
+    lines = [*head(session, NEEDS), *found, *body]
     return "\n".join(lines) + "\n"
 
 
@@ -73,46 +69,18 @@ def driver(session: Message) -> str:
     return f"Driver({session['engine_class']['name']}{bound})"
 
 
-def head(session: Message) -> list[str]:
-    """Return what it is, as a docstring."""
-    shows = session["shows"]
-    versions = ", ".join(f"{name} {at}" for name, at in session["versions"].items())
-    lines = [
-        f"{session['engine']}: {TITLES[shows['kind']].format(shows['place'])}.",
-        "",
-        "It imports the engine's class, and needs what that needs and adamant_torch.",
-        "Exit status 1: the defect shows, 0: it does not, 2: something else failed.",
-        *([f"Written with {versions}."] if versions else []),
-    ]
-    if "second_run" in session:
-        lines.append(f"The second run is the first one with `{session['second_run']}`.")
-    return ['"""' + re.sub(r'["\\]', "", lines[0]), *lines[1:], '"""', ""]
-
-
 def imports(body: str, engine: Message) -> list[str]:
     """Return the import lines of what a script uses, sorted as ruff does."""
-    standard = [name for name in ("os", "shutil", "sys") if re.search(rf"\b{name}\.", body)]
-    named = [name for name in ("inf", "nan") if re.search(rf"[\[ -]{name}[,\]]", body)]
-    adapter = []
-    for module, names in NAMES.items():
-        used = [name for name in names if re.search(rf"\b{name}\(|except {name}\b", body)]
-        if used:
-            adapter.append(f"from {module} import {', '.join(used)}")
-    own = [f"from {engine['module']} import {engine['name'].partition('.')[0]}"]
-    if engine["module"].startswith("adamant_torch."):
-        adapter, own = sorted(adapter + own), []
-    elif "path" in engine:
+    text = Text(driver_words, own="")
+    text.add(body)
+    module, name = engine["module"], engine["name"].partition(".")[0]
+    is_own = module.startswith("adamant_torch.")
+    named = {("sys", ""), *([(module, name)] if is_own else [])}
+    standard, others = import_lines(text.imports | named)
+    own = [] if is_own else [f"from {module} import {name}"]
+    if own and "path" in engine:
         own.insert(0, f"sys.path.insert(0, {source(engine['path'])})")
-    return [
-        *(f"import {name}" for name in standard),
-        *([f"from math import {', '.join(named)}"] if named else []),
-        *(["from pathlib import Path"] if "Path(" in body else []),
-        *HOOK,
-        *(["import torch"] if "torch." in body else []),
-        *adapter,
-        *(["", *own] if own else []),
-        "",
-    ]
+    return [*standard, *HOOK, *others, *(["", *own] if own else []), ""]
 
 
 def written(session: Message, file: Path | None) -> tuple[str, str]:

@@ -5,7 +5,7 @@ What a call cannot say ends with a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adamant_torch.driving import TYPES
@@ -125,12 +125,12 @@ def path(place: str) -> Expression:
     return Expression(f"driver.path({source(place.removeprefix(RUN))})")
 
 
-def damage(then: str, file: str, at: int = 0, older: str = "") -> str:
-    """Return the line that does to a file what was done to it then."""
+def damage(place: Callable[[str], str], then: str, file: str, at: int = 0, older: str = "") -> str:
+    """Return the line that does to a file what was done to it then; `place` says where it lies."""
     if then == "flip_byte":
-        return f"driver.flip({source(file.removeprefix(RUN))}, {at})"
+        return f"flip({place(file)}, {at})"
     if then == "truncate":
-        return f"os.truncate({path(file)}, {at})"
+        return f"os.truncate({place(file)}, {at})"
     if then == "remove_file":
-        return f"os.remove({path(file)})"
-    return f"shutil.copy({path(older)}, {path(file)})"
+        return f"os.remove({place(file)})"
+    return f"shutil.copy({place(older)}, {place(file)})"

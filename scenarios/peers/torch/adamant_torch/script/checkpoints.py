@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from adamant_torch import model
 from adamant_torch.checkpoint import Options
 from adamant_torch.script.calls import RUN
-from adamant_torch.script.layout import Argument, Expression, called
+from adamant_torch.script.layout import MARGIN, Argument, Expression, called
 from adamant_torch.script.world import World
-
-MARGIN = "    "
 
 
 @dataclass

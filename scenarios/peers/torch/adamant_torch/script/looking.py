@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from adamant_torch.protocol import Message
 from adamant_torch.script.calls import path
 from adamant_torch.script.layout import MARGIN, Expression, called, source
@@ -21,6 +23,23 @@ EITHER = [
     f'{MARGIN}print(f"{{key}}: of the older save: {{of_older}}, of the newer: {{of_newer}}")',
     "sys.exit(actual not in (older, newer))",
 ]
+
+
+def head(session: Message, needs: str) -> list[str]:
+    """Return what a script is, as a docstring; `needs` says what it imports."""
+    shows = session["shows"]
+    title = f"{session['engine']}: {TITLES[shows['kind']].format(shows['place'])}."
+    versions = ", ".join(f"{name} {at}" for name, at in session["versions"].items())
+    lines = [
+        '"""' + re.sub(r'["\\]', "", title),
+        "",
+        needs,
+        "Exit status 1: the defect shows, 0: it does not, 2: something else failed.",
+        *([f"Written with {versions}."] if versions else []),
+    ]
+    if "second_run" in session:
+        lines.append(f"The second run is the first one with `{session['second_run']}`.")
+    return [*lines, '"""', ""]
 
 
 def looked(name: str, side: Message) -> list[str]:
@@ -66,7 +85,7 @@ def watched(lines: list[str]) -> list[str]:
         f"{MARGIN}try:",
         *lines,
         f"{MARGIN}except Failed as error:",
-        f"{MARGIN * 2}actual, reply = str(error), error.reply",
+        f"{MARGIN * 2}actual, reply = failure(error.reply), error.reply",
     ]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from adamant_torch.model import DTYPES
 from adamant_torch.protocol import Message
 from adamant_torch.script.checkpoints import place
-from adamant_torch.script.layout import COLUMNS_MAX, source
+from adamant_torch.script.layout import COLUMNS_MAX, MARGIN, source
 from adamant_torch.script.world import World
 from adamant_torch.tensor_file import TYPES
 
-MARGIN = "    "
 FILES = "files"
 OF_ELEMENT = ".item().hex()"
 

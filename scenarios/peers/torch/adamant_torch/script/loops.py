@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
-from adamant_torch.script.ranks import MARGIN, Lines
+from adamant_torch.script.layout import COLUMNS_MAX, MARGIN, Expression, called
 
 ITERATION = ("clip", "step", "zero_grad")  # behind a backward
+
+
+@dataclass
+class Lines:
+    """What one request comes to."""
+
+    verb: str  # empty: more happens around it than the request
+    lines: list[str]
+    gradients: list[str] = field(default_factory=list)  # constants in it
 
 
 def looped(blocks: list[Lines]) -> list[str]:
@@ -18,7 +28,7 @@ def looped(blocks: list[Lines]) -> list[str]:
         count = 1
         while length and body(blocks[count * length : (count + 1) * length]) == first:
             count += 1
-        if length and count > 1:
+        if length and count > 1 and all(len(MARGIN + line) <= COLUMNS_MAX for line in first):
             lines += loop(blocks[: count * length : length], first)
             blocks = blocks[count * length :]
         else:
@@ -43,8 +53,8 @@ def body(blocks: list[Lines]) -> list[str]:
 def loop(backwards: list[Lines], lines: list[str]) -> list[str]:
     """Return iterations that are alike."""
     names = [each.gradients[0] for each in backwards]
+    head = called("for gradients in ", [("", Expression(name)) for name in names], 1, ":")
     if len(set(names)) == 1:
-        lines = [line.replace("gradients[", f"{names[0]}[") for line in lines]
-        return [f"{MARGIN}for _ in range({len(names)}):", *(MARGIN + line for line in lines)]
-    head = f"{MARGIN}for gradients in ({', '.join(names)}):"
-    return [head, *(MARGIN + line for line in lines)]
+        lines = [re.sub(r"\bgradients\b", names[0], line) for line in lines]
+        head = [f"{MARGIN}for _ in range({len(names)}):"]
+    return [*head, *(MARGIN + line for line in lines)]

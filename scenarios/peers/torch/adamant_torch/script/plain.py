@@ -12,14 +12,14 @@ from adamant_torch import requests
 from adamant_torch.model import tree
 from adamant_torch.protocol import Message
 from adamant_torch.script import words
-from adamant_torch.script.calls import expect_known
-from adamant_torch.script.checkpoints import Checkpoints
-from adamant_torch.script.layout import COLUMNS_MAX, Argument, Expression, called, packed, source
-from adamant_torch.script.looking import TITLES, compared, constants
+from adamant_torch.script.calls import damage, expect_known
+from adamant_torch.script.checkpoints import Checkpoints, place
+from adamant_torch.script.layout import MARGIN, Argument, Expression, called, packed, source
+from adamant_torch.script.looking import compared, constants, head
 from adamant_torch.script.looks import FILES, expected_of, read
-from adamant_torch.script.loops import looped
+from adamant_torch.script.loops import Lines, looped
 from adamant_torch.script.numbers import Numbers, Set
-from adamant_torch.script.ranks import MARGIN, Lines, Ranks, damage_line
+from adamant_torch.script.ranks import Ranks
 from adamant_torch.script.text import Text, import_lines
 from adamant_torch.script.world import World
 
@@ -148,7 +148,7 @@ class Plain:
         """Have files be damaged: before a world that has done nothing, or within it."""
         damages = request.get("damage", [])
         if damages and not stay.blocks:
-            stay.before += [damage_line(**each) for each in damages]
+            stay.before += [damage(place, **each) for each in damages]
         elif damages:
             stay.blocks.append(Lines("", stay.ranks.damaged(damages)))
 
@@ -174,33 +174,19 @@ class Plain:
         standard, others = import_lines(text.imports | {("sys", "")})
         blocks = ["\n".join(numbers), *text.definitions.values(), "\n".join(functions)]
         parts = [
-            self.head(),
-            "\n".join(lines_of(standard)) + "\n",
+            "\n".join(head(self.session, self.needs())),
+            "\n".join(standard) + "\n",
             HOOK,
-            "\n".join(lines_of(others)) + "\n",
+            "\n".join(others) + "\n",
             "\n\n\n".join(block.strip("\n") for block in blocks if block.strip()),
             "\n" + "\n".join(main),
         ]
         return "\n".join(parts) + "\n"
 
-    def head(self) -> str:
-        """Return what it is, as a docstring."""
-        place_, kind = self.shows["place"], self.shows["kind"]
-        title = f"{self.session['engine']}: {TITLES[kind].format(place_)}.".replace('"', "")
-        needs = "PyTorch alone"
-        if any(each.world.option("format", "dcp") != "dcp" for each in self.stays):
-            needs = "PyTorch and safetensors"
-        versions = ", ".join(f"{name} {at}" for name, at in self.session["versions"].items())
-        lines = [
-            f'"""{title}',
-            "",
-            f"It needs {needs}.",
-            "Exit status 1: the defect shows, 0: it does not, 2: something else failed.",
-            *([f"Written with {versions}."] if versions else []),
-        ]
-        if "second_run" in self.session:
-            lines.append(f"The second run is the first one with `{self.session['second_run']}`.")
-        return "\n".join([*lines, '"""', ""])
+    def needs(self) -> str:
+        """Return a sentence about what it imports."""
+        formats = {stay.world.option("format", "dcp") for stay in self.stays}
+        return f"It needs PyTorch {'alone' if formats == {'dcp'} else 'and safetensors'}."
 
     def constants(self, beside: bool) -> list[str]:
         """Return the numbers, and what has to come."""
@@ -305,7 +291,8 @@ def of_failure(place_: str, like: Message) -> list[str]:
     return [
         *called("actual = max", first),
         f'print("{place_}: expected no failure")',
-        f'print(f"{place_}: actual   {{actual.splitlines()[0]}}")',
+        "first, *others = actual.strip().splitlines()",
+        f'print(f"{place_}: actual   {{first}}", *others[-1:], sep="\\n  ")',
         f"shows = {shows}",
         "sys.exit(1 if shows else 2 if failures else 0)",
     ]
@@ -319,15 +306,3 @@ def of_end(place_: str, like: Message) -> list[str]:
         f'print(f"{place_}: actual   they end with {{codes}}, None after {SECONDS} s")',
         f"sys.exit(1 if {code} in codes else 2 if any(codes) else 0)",
     ]
-
-
-def lines_of(imports: list[str]) -> list[str]:
-    """Return import lines, broken where they are too wide."""
-    lines = []
-    for line in imports:
-        head, _, names = line.partition(" import ")
-        if len(line) <= COLUMNS_MAX:
-            lines.append(line)
-        else:
-            lines += [f"{head} import (", *(f"{MARGIN}{n}," for n in names.split(", ")), ")"]
-    return lines

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from adamant_torch.protocol import Message
 from adamant_torch.script import calls
 from adamant_torch.script.layout import MARGIN, Argument, Expression, called
 from adamant_torch.script.looking import looked, watched
+from adamant_torch.script.loops import Lines, looped
 from adamant_torch.script.numbers import Numbers
-
-ITERATION = ("clip", "step", "zero_grad")  # behind a backward
-GRADIENTS = Expression("gradients")  # in a loop
 
 
 class Program:
@@ -45,58 +41,22 @@ class Program:
 
     def lines(self) -> list[str]:
         """Return the calls, each with what is done and looked at around it."""
-        lines: list[str] = []
-        rest = self.numbers_of
-        while rest:
-            length = self.iteration(rest)
-            count = self.repetitions(rest, length)
-            lines += self.loop(rest[: length * count], length) if count > 1 else self.one(rest[0])
-            rest = rest[length * count if count > 1 else 1 :]
-        return lines
+        return looped([self.block(number) for number in self.numbers_of])
 
-    # --- iterations -------------------------------------------------------------------------------
-
-    def iteration(self, numbers: Sequence[int]) -> int:
-        """Return how many requests from the first one on are an iteration; 0: it is no backward."""
-        if not numbers or not self.is_plain(numbers[0], ("backward",)):
-            return 0
-        return 1 + [*(self.is_plain(n, ITERATION) for n in numbers[1:]), False].index(False)
-
-    def is_plain(self, number: int, verbs: Sequence[str]) -> bool:
-        """Return whether a request is one of these, and nothing more happens around it."""
+    def block(self, number: int) -> Lines:
+        """Return one request, by its verb where nothing more happens around it."""
         request = self.requests[number]
-        return request["request"] in verbs and number not in self.kept and "damage" not in request
-
-    def repetitions(self, numbers: Sequence[int], length: int) -> int:
-        """Return how often an iteration comes, whatever its gradients are."""
-        count = 1
-        while length > 0 and self.iteration(numbers[count * length :]) == length:
-            again = numbers[count * length : (count + 1) * length]
-            if self.body(again, GRADIENTS) != self.body(numbers[:length], GRADIENTS):
-                break
-            count += 1
-        return count
-
-    def body(self, numbers: Sequence[int], gradients: Expression) -> list[str]:
-        """Return the calls of an iteration."""
-        return [line for n in numbers for line in called(*self.call(n, gradients), 2)]
-
-    def loop(self, numbers: Sequence[int], length: int) -> list[str]:
-        """Return iterations that are alike."""
-        names = [self.gradients(number) for number in numbers[::length]]
-        if len(set(names)) == 1:
-            head = [f"{MARGIN}for _ in range({len(names)}):"]
-            return head + self.body(numbers[:length], names[0])
-        head = called("for gradients in ", [("", name) for name in names], 1, ":")
-        return head + self.body(numbers[:length], GRADIENTS)
+        plain = number not in self.kept and "damage" not in request
+        gradients = [str(self.gradients(number))] if request["request"] == "backward" else []
+        return Lines(request["request"] if plain else "", self.one(number), gradients)
 
     # --- requests ---------------------------------------------------------------------------------
 
     def one(self, number: int) -> list[str]:
         """Return a request with what is done to files around it, and what is looked at behind."""
         request = self.requests[number]
-        lines = [MARGIN + calls.damage(**each) for each in request.get("damage", [])]
-        function, arguments = self.call(number, self.gradients(number))
+        lines = [MARGIN + calls.damage(calls.path, **each) for each in request.get("damage", [])]
+        function, arguments = self.call(number)
         if number == self.shows["request"] and not self.sides:
             return lines + watched(called(function, arguments, 2))
         if set(request.get("outcomes", ["ok"])) - {"ok"} and "crash" not in request["fields"]:
@@ -113,17 +73,16 @@ class Program:
         return lines + [MARGIN + line for name in sides for line in looked(name, sides[name])]
 
     def gradients(self, number: int) -> Expression:
-        """Return the name of what a backward is given; of any other request nothing."""
-        fields = self.requests[number]["fields"]
-        return self.numbers.gradients(fields["gradients"]) if "gradients" in fields else GRADIENTS
+        """Return the name of what a backward is given."""
+        return self.numbers.gradients(self.requests[number]["fields"]["gradients"])
 
-    def call(self, number: int, gradients: Expression) -> tuple[str, list[Argument]]:
-        """Return the method of a request with its arguments, of a backward with these gradients."""
+    def call(self, number: int) -> tuple[str, list[Argument]]:
+        """Return the method of a request with its arguments."""
         verb, fields = self.requests[number]["request"], self.requests[number]["fields"]
         if verb == "open":
             return "driver.open", self.of_open(fields)
         if verb == "backward":
-            return "driver.backward", [("", gradients), *calls.of_backward(fields)]
+            return "driver.backward", [("", self.gradients(number)), *calls.of_backward(fields)]
         if verb == "set":
             return "driver.set", calls.of_set(fields)
         of = calls.of_files if "directory" in fields else calls.of_others

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import torch
 
 from adamant_torch import accumulation
 from adamant_torch.engine import SMALL
 from adamant_torch.protocol import Message
+from adamant_torch.script.calls import damage
 from adamant_torch.script.checkpoints import Checkpoints, Held, place
-from adamant_torch.script.layout import Expression, source
+from adamant_torch.script.layout import MARGIN, Expression, source
 from adamant_torch.script.looks import left
+from adamant_torch.script.loops import Lines
 from adamant_torch.script.numbers import Set, Values
 from adamant_torch.script.world import World, scaler_lines
 
-MARGIN = "    "
 Named = Callable[[list[Set]], Expression]  # sets of gradients, one a rank, as a constant
-
-
-@dataclass
-class Lines:
-    """What one request comes to."""
-
-    verb: str
-    lines: list[str]
-    gradients: list[str] = field(default_factory=list)  # constants in it
 
 
 class Ranks:
@@ -278,7 +269,7 @@ class Ranks:
 
     def damaged(self, damages: list[Message]) -> list[str]:
         """Return the lines by which rank 0 damages files while others wait."""
-        lines = [damage_line(**damage) for damage in damages]
+        lines = [damage(place, **each) for each in damages]
         if self.world.opening.ranks == 1:
             return [MARGIN + line for line in lines]
         barrier = f"{MARGIN}dist.barrier()"
@@ -296,17 +287,6 @@ class Ranks:
     def looked(self, name: str, side: Message) -> list[str]:
         """Return the lines that leave one side of a comparison in a file."""
         return left(name, side, self.world)
-
-
-def damage_line(then: str, file: str, at: int = 0, older: str = "") -> str:
-    """Return the line that does to a file what was done to it."""
-    if then == "flip_byte":
-        return f"flip({place(file)}, {at})"
-    if then == "truncate":
-        return f"os.truncate({place(file)}, {at})"
-    if then == "remove_file":
-        return f"os.remove({place(file)})"
-    return f"shutil.copy({place(older)}, {place(file)})"
 
 
 def in_passes(fed: list[Set], way: str) -> list[list[Set]]:

@@ -21,8 +21,9 @@ OWN = "adamant_torch"
 class Text:
     """What has been found so far: import statements and definitions, in an order that runs."""
 
-    def __init__(self, words: ModuleType) -> None:
+    def __init__(self, words: ModuleType, own: str = OWN) -> None:
         self.words = words
+        self.own = own  # the package whose text is taken; what others have is imported
         self.imports: set[tuple[str, str]] = set()  # module, name; of a module itself no name
         self.definitions: dict[str, str] = {}
 
@@ -46,7 +47,7 @@ class Text:
             self.definitions[name] = text
 
     def _find_imported(self, name: str, origin: str) -> None:
-        if origin.split(".")[0] == OWN:
+        if origin.split(".")[0] == self.own:
             self._find(name, sys.modules[origin])
         else:
             self.imports.add((origin, name))
@@ -111,11 +112,22 @@ def header(node: ast.FunctionDef) -> list[str]:
 
 
 def import_lines(imports: set[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Return import lines of the standard library, and of others."""
+    """Return import lines of the standard library, and of others, as a formatter has them."""
     modules = sorted(module for module, name in imports if not name)
     lines = [f"import {module}" for module in modules]
     for origin in sorted({module for module, name in imports if name}):
         names = sorted(name for module, name in imports if module == origin and name)
         lines.append(f"from {origin} import {', '.join(names)}")
     standard = [line for line in lines if line.split()[1].split(".")[0] in sys.stdlib_module_names]
-    return standard, [line for line in lines if line not in standard]
+    others = [line for line in lines if line not in standard]
+    return wrapped(standard), wrapped(others)
+
+
+def wrapped(imports: list[str]) -> list[str]:
+    """Return import lines, broken where they are too wide."""
+    lines = []
+    for line in imports:
+        first, _, names = line.partition(" import ")
+        wide = [f"{first} import (", *(f"{MARGIN}{n}," for n in names.split(", ")), ")"]
+        lines += [line] if len(line) <= COLUMNS_MAX else wide
+    return lines
