@@ -42,6 +42,11 @@ class Field {
     if (!json_->is_string()) refuse("a text");
     return json_->get<std::string>();
   }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> all;
+    for (Field const& item : items()) all.push_back(item.text());
+    return all;
+  }
   bool boolean() const {
     if (!json_->is_boolean()) refuse("true or false");
     return json_->get<bool>();
@@ -153,8 +158,7 @@ T Field::value(kinds::Map<T>) const {
 std::vector<EngineOption> options_of(Field const& field, Json const& json) {
   std::vector<EngineOption> options;
   for (auto const& [name, values] : json.items()) {
-    EngineOption option{.name = name};
-    for (Field const& value : field.at(name).items()) option.values.push_back(value.text());
+    EngineOption option{.name = name, .values = field.at(name).texts()};
     if (option.values.empty()) field.at(name).refuse("at least one value");
     options.push_back(std::move(option));
   }
@@ -322,10 +326,7 @@ bool asks(Field const& list, std::string_view what) {
 
 /// One text, or a list of them.
 std::vector<std::string> texts_of(Field const& field) {
-  if (!field.is_list()) return {field.text()};
-  std::vector<std::string> texts;
-  for (Field const& item : field.items()) texts.push_back(item.text());
-  return texts;
+  return field.is_list() ? field.texts() : std::vector{field.text()};
 }
 
 /// Nobody here imports it; who makes a script of a session does.
@@ -341,8 +342,7 @@ void expect_engine_class(Field const& field) {
 
 /// The words of a command.
 std::vector<std::string> command_in(Field const& field) {
-  std::vector<std::string> words;
-  for (Field const& word : field.items()) words.push_back(word.text());
+  auto words = field.texts();
   if (words.empty()) field.refuse("a command, word by word");
   return words;
 }
@@ -424,11 +424,8 @@ bool flag_of(PeerReply const& reply, std::string_view key) {
 }
 
 std::vector<std::string> not_carried_of(PeerReply const& reply) {
-  std::vector<std::string> names;
   Field const field(reply);
-  if (!field.has("not_carried")) return names;
-  for (Field const& item : field.at("not_carried").items()) names.push_back(item.text());
-  return names;
+  return field.has("not_carried") ? field.at("not_carried").texts() : std::vector<std::string>{};
 }
 
 }  // namespace adamant::scenarios::replies

@@ -6,13 +6,13 @@ Model, loss and optimizer are those of `adamant_torch`; accelerate shards, wraps
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from pathlib import Path
+from typing import cast
 
 import torch
 from torch import nn
 from torch.distributed.fsdp import FSDPModule
 
-from adamant_accelerate import hello
 from adamant_accelerate.state import accelerator
 from adamant_torch import Engine, around, model, optimizer, saves
 from adamant_torch.protocol import Message
@@ -20,6 +20,10 @@ from adamant_torch.requests import Overflow, Precision
 from adamant_torch.shards import put
 
 SMALL = 2.0**-120  # above it a quarter is a normal number, in fp32 and in bf16
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"accelerate": ("1.15.0",), "torch": ("2.13.0",)}
+# Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide accelerate's.
+AROUND = {"empty_groups": ["dropped"]}
 
 
 def is_bf16(precision: Precision) -> bool:
@@ -41,22 +45,41 @@ class AccelerateEngine(Engine):
     """An Accelerator with one model and one optimizer."""
 
     name = "accelerate"
-    tried = hello.TRIED
+    tried = TRIED
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
-        """Return what of PyTorch's accelerate has on a CPU."""
-        return hello.capabilities(defaults)
+        """Return PyTorch's capabilities but for loss scales and parameters without elements.
+
+        accelerate has no scaler on a CPU, and knows a parameter by its address, of which such have
+        none.
+        """
+        kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
+        return {
+            **defaults,
+            "loss_scale": ["none"],
+            "precisions": kept,
+            "load_precisions": [],
+            "empty_tensors": False,
+        }
 
     @classmethod
     def options(cls, defaults: Message) -> Message:
-        """Return accelerate's options and those of PyTorch that hold here."""
-        return hello.options(defaults)
+        """Return accelerate's own options, and PyTorch's that hold here."""
+        return {
+            "implementation": defaults["implementation"],
+            "accumulate": ["1", "2", "4"],
+            "mixed_precision": ["policy", "bf16"],
+            "state_dict_type": ["SHARDED_STATE_DICT", "FULL_STATE_DICT"],
+            "cpu_ram_efficient_loading": ["false", "true"],
+            "missing_states": ["made", "left"],
+            **AROUND,
+        }
 
     @classmethod
     def known(cls, default: str) -> list[str]:
         """Return the files of what is known of accelerate, and of PyTorch below it."""
-        return [str(hello.KNOWN), default]
+        return [str(KNOWN), default]
 
     # --- building ---------------------------------------------------------------------------------
 
@@ -116,10 +139,10 @@ class AccelerateEngine(Engine):
 
     def clip(self) -> float:
         """Clip by accelerate; return the norm before."""
-        found: Any = self.accelerator.clip_grad_norm_(self.model.parameters(), self.scaling.clip_to)
-        whole = found.full_tensor() if hasattr(found, "full_tensor") else found
-        self.scaling.norm = float(whole)
-        return self.scaling.norm
+        parameters = self.model.parameters()
+        return self.scaling.noted(
+            self.accelerator.clip_grad_norm_(parameters, self.scaling.clip_to)
+        )
 
     def step(self) -> bool:
         """Step accelerate's optimizer."""

@@ -14,38 +14,27 @@ from typing import Any
 import torch
 from torch.distributed.device_mesh import DeviceMesh
 
-import adamant_torch
-from adamant_deepspeed import (
-    around,
-    averages,
-    checkpoints,
-    net,
-    offer,
-    partitions,
-    scales,
-    surroundings,
-)
+from adamant_deepspeed import around, averages, checkpoints, net, partitions, scales, surroundings
 from adamant_deepspeed.config import config
-from adamant_deepspeed.places import Place, gather, rows_of
+from adamant_deepspeed.offer import Offer
+from adamant_deepspeed.places import Place, gather
 from adamant_torch import model, optimizer
 from adamant_torch.model import DTYPES
 from adamant_torch.protocol import Message, ProtocolError
 from adamant_torch.requests import Opening, Overflow
-from adamant_torch.shards import Shard
+from adamant_torch.rows import ShowsRows, Tensors
 
 surroundings.prepare()
 import deepspeed  # noqa: E402  (it reads its environment as it is imported)
 
 surroundings.settle()
-NO_STEP = surroundings.why_not_compiled()
 Flats = list[torch.Tensor]
 
 
-class ZeroEngine(adamant_torch.Engine):
+class ZeroEngine(Offer, ShowsRows):
     """DeepSpeed with ZeRO 1, 2 or 3, its CPU Adam or PyTorch's, and its checkpoints."""
 
-    name = "deepspeed"
-    tried = offer.TRIED
+    compiled = not surroundings.why_not_compiled()
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
         super().__init__(opening, mesh, rank)
@@ -60,23 +49,6 @@ class ZeroEngine(adamant_torch.Engine):
         self.loss_scale = opening.loss_scale
         self.clips = False  # the next step clips
         self.scales = scales.Scales()
-
-    # --- what it offers -------------------------------------------------------------------------
-
-    @classmethod
-    def capabilities(cls, defaults: Message) -> Message:
-        """Return what DeepSpeed can on CPUs."""
-        return offer.capabilities(defaults)
-
-    @classmethod
-    def options(cls, defaults: Message) -> Message:
-        """Return the options."""
-        return offer.options(compiled=not NO_STEP)
-
-    @classmethod
-    def known(cls, default: str) -> str | None:
-        """Return the file of DeepSpeed's known defects."""
-        return str(offer.KNOWN)
 
     def arithmetic(self) -> str:
         """Return "interval": shard boundaries decide which elements a vector's code computes."""
@@ -239,21 +211,12 @@ class ZeroEngine(adamant_torch.Engine):
     def _flats(self, group: int) -> Flats:
         return [self.parts.weights()[group], *self._flat_moments(group).values()]
 
-    def shards(self) -> dict[str, Shard]:
-        """Return the rows that this rank shows of each parameter."""
-        found = {}
-        for param in self.opening.params:
-            begin, end = rows_of(param.shape, self.rank, self.opening.ranks)
-            rest = tuple(param.shape[1:])
-            found[param.name] = Shard((begin, *(0 for _ in rest)), (end - begin, *rest))
-        return found
-
     def has_gradient(self, name: str) -> bool:
         """Return whether a parameter has a gradient."""
         return name in self.with_gradient
 
-    def _joined(self, name: str) -> dict[str, torch.Tensor]:
-        """Return all that belongs to a parameter, whole, put together of the ranks' parts."""
+    def whole_tensors(self, name: str) -> Tensors:
+        """Return all that belongs to a parameter, put together of the ranks' parts."""
         place = self.places[name]
         main = self.parts.weights()[place.group]
         flats = {"/main": main, **{f"/{k}": v for k, v in self._flat_moments(place.group).items()}}
@@ -266,15 +229,11 @@ class ZeroEngine(adamant_torch.Engine):
             return {**whole, "": whole.pop("/main")}
         return {"": parts, **whole}
 
-    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
+    def tensors(self, name: str, *, whole: bool) -> Tensors:
         """Return the rows that this rank shows, or all: the parameter is its own copy, if any."""
-        found = self._joined(name)
-        if whole:
-            own = self.parts.held_whole(self.parameters[name])
-            return found if own is None else {**found, "": own.reshape(found[""].shape)}
-        box = self.shards()[name]
-        begin, end = box.offsets[0], box.offsets[0] + box.shape[0]
-        return {key: tensor[begin:end].contiguous() for key, tensor in found.items()}
+        found = super().tensors(name, whole=whole)
+        own = self.parts.held_whole(self.parameters[name]) if whole else None
+        return found if own is None else {**found, "": own.reshape(found[""].shape)}
 
     def steps(self, name: str) -> int:
         """Return how many steps a parameter's flat tensor has taken."""
@@ -284,7 +243,3 @@ class ZeroEngine(adamant_torch.Engine):
     def scale(self) -> Message:
         """Return what DeepSpeed's scaler knows."""
         return self.scales.report(self.zero)
-
-    def groups(self) -> list[Message]:
-        """Return the settings of all groups."""
-        return optimizer.report(self.optimizer)

@@ -7,52 +7,34 @@ read attributes that DeepSpeed has no public names for; there is no other way to
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
 
 from adamant_deepspeed.places import Place
 
-Settings = dict[str, Any]
 
-
-class Partitions(Protocol):
+class Flats:
     """A rank's flat tensors, one of each kind a group."""
-
-    def places(self, parameters: dict[str, nn.Parameter]) -> dict[str, Place]:
-        """Return where each parameter lies."""
-
-    def weights(self) -> list[torch.Tensor]:
-        """Return the optimizer's own weights."""
-
-    def reduced(self) -> list[torch.Tensor]:
-        """Return copies of the gradients that the last backward has reduced."""
-
-    def hand(self, gradients: list[torch.Tensor]) -> None:
-        """Let the next step find these gradients, as if a backward had reduced them."""
-
-    def drop(self) -> None:
-        """Let the next backward begin with no gradients."""
-
-    def refresh(self) -> None:
-        """Make the model's parameters of the optimizer's weights. A collective."""
-
-    def norm(self) -> torch.Tensor:
-        """Return DeepSpeed's global norm of the gradients that the next step would find."""
-
-    def computed(self) -> list[torch.Tensor]:
-        """Return this rank's parts of the parameters as the model computes with them."""
-
-    def held_whole(self, parameter: nn.Parameter) -> torch.Tensor | None:
-        """Return the whole parameter, where this rank has it between steps."""
-
-
-class CutGroups:
-    """ZeRO 1 and 2: a group is one flat tensor, cut into equal parts."""
 
     def __init__(self, optimizer: Any) -> None:
         self.zero = optimizer
+
+    def reduced(self) -> list[torch.Tensor]:
+        """Return copies of the gradients that the last backward has reduced."""
+        return [
+            torch.cat([part.reshape(-1) for part in self.zero.averaged_gradients[group]])
+            for group in range(len(self.weights()))
+        ]
+
+    def weights(self) -> list[torch.Tensor]:
+        """Return the optimizer's own weights."""
+        raise NotImplementedError
+
+
+class CutGroups(Flats):
+    """ZeRO 1 and 2: a group is one flat tensor, cut into equal parts."""
 
     def places(self, parameters: dict[str, nn.Parameter]) -> dict[str, Place]:
         """Return where each parameter lies."""
@@ -68,15 +50,8 @@ class CutGroups:
         """Return the optimizer's own weights."""
         return list(self.zero.single_partition_of_fp32_groups)
 
-    def reduced(self) -> list[torch.Tensor]:
-        """Return copies of the gradients that the last backward has reduced."""
-        return [
-            torch.cat([part.reshape(-1) for part in self.zero.averaged_gradients[group]])
-            for group in range(len(self.zero.bit16_groups))
-        ]
-
     def hand(self, gradients: list[torch.Tensor]) -> None:
-        """Let the next step find these gradients."""
+        """Let the next step find these gradients, as if a backward had reduced them."""
         for group, gradient in enumerate(gradients):
             self.zero.averaged_gradients[group] = [gradient.clone()]
 
@@ -88,16 +63,16 @@ class CutGroups:
             self.zero.all_grad_tensors[group] = None
 
     def refresh(self) -> None:
-        """Make the model's parameters of the optimizer's weights."""
+        """Make the model's parameters of the optimizer's weights. A collective."""
         self.zero.update_lp_params()
 
     def norm(self) -> torch.Tensor:
-        """Return DeepSpeed's global norm."""
+        """Return DeepSpeed's global norm of the gradients that the next step would find."""
         found: torch.Tensor = self.zero.scaled_global_norm()
         return found
 
     def computed(self) -> list[torch.Tensor]:
-        """Return this rank's parts of the parameters."""
+        """Return this rank's parts of the parameters as the model computes with them."""
         rank = torch.distributed.get_rank()
         return [parts[rank] for parts in self.zero.parallel_partitioned_bit16_groups]
 
@@ -106,11 +81,8 @@ class CutGroups:
         return parameter.data
 
 
-class CutParameters:
+class CutParameters(Flats):
     """ZeRO 3: each parameter is cut by itself. DeepSpeed's groups are here its sub-groups."""
-
-    def __init__(self, optimizer: Any) -> None:
-        self.zero = optimizer
 
     def places(self, parameters: dict[str, nn.Parameter]) -> dict[str, Place]:
         """Return where each parameter lies."""
@@ -127,13 +99,6 @@ class CutParameters:
     def weights(self) -> list[torch.Tensor]:
         """Return the optimizer's own weights."""
         return list(self.zero.fp32_partitioned_groups_flat)
-
-    def reduced(self) -> list[torch.Tensor]:
-        """Return copies of the gradients that the last backward has reduced."""
-        return [
-            torch.cat([part.reshape(-1) for part in self.zero.averaged_gradients[group]])
-            for group in range(len(self.zero.fp16_groups))
-        ]
 
     def hand(self, gradients: list[torch.Tensor]) -> None:
         """Let the next step find these gradients."""
@@ -180,6 +145,9 @@ class CutParameters:
         if persists and math.prod(full) == parameter.data.numel():
             return parameter.data.reshape(full)
         return None
+
+
+Partitions = CutGroups | CutParameters
 
 
 def of(optimizer: Any, stage: int) -> Partitions:

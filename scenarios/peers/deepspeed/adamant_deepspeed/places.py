@@ -8,7 +8,6 @@ its part of each. Both pad with zeros, at the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -54,12 +53,3 @@ def gather(flat: torch.Tensor) -> torch.Tensor:
     rows = [torch.empty_like(flat) for _ in range(dist.get_world_size())]
     dist.all_gather(rows, flat.detach().contiguous())
     return torch.stack(rows)
-
-
-def rows_of(shape: Sequence[int], rank: int, ranks: int) -> tuple[int, int]:
-    """Return the rows of a parameter that a rank shows, as FSDP2 would cut it.
-
-    Flat parts are no rows. What ranks show of themselves is therefore exchanged, and cut anew.
-    """
-    full = -(-shape[0] // ranks)
-    return min(shape[0], rank * full), min(shape[0], (rank + 1) * full)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from adamant_deepspeed.net import WIDEST, CorrectedOutside, WholeVectors
-from adamant_deepspeed.places import Place, rows_of
+from adamant_deepspeed.places import Place
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,6 @@ def test_owner_local_and_whole_agree(place: Place, ranks: int, size: int) -> Non
 
 def test_a_rank_without_elements_has_an_empty_part() -> None:
     assert Place(0, 9, 2, None).local(0, 4) == slice(4, 4)
-
-
-@pytest.mark.parametrize(("rows", "ranks"), [(8, 2), (5, 3), (2, 5), (1, 1)])
-def test_rows_are_each_shown_once(rows: int, ranks: int) -> None:
-    shown = [row for rank in range(ranks) for row in range(*rows_of((rows, 2), rank, ranks))]
-    assert shown == list(range(rows))
 
 
 class Recorder:

@@ -17,7 +17,6 @@ from adamant_megatron import around, checkpoint, groups, hello, model, settings,
 from adamant_megatron.parts import Parts
 from adamant_megatron.scale import Scale
 from adamant_torch.model import module_name
-from adamant_torch.optimizer import set_group
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 
@@ -35,33 +34,13 @@ def on_device(verb: Verb) -> Verb:
     return run  # type: ignore[return-value]
 
 
-class Engine(Parts):
+class Engine(hello.Offer, Parts):
     """DDP's gradient buffers, the DistributedOptimizer over torch's Adam, dist_checkpointing."""
-
-    name = "megatron"
-    tried = hello.TRIED
 
     def __init__(self, opening: Opening, mesh: Any, rank: int) -> None:
         super().__init__(opening, mesh, rank)
         self.scaling: Scale = Scale(opening.clip)
         self.handed_over = False  # the inner optimizer has the gradients, without loss scale
-
-    # --- what is offered ------------------------------------------------------------------------
-
-    @classmethod
-    def capabilities(cls, defaults: Message) -> Message:
-        """Return what Megatron can do here."""
-        return hello.capabilities(defaults)
-
-    @classmethod
-    def options(cls, defaults: Message) -> Message:
-        """Return the choices of this engine."""
-        return hello.options()
-
-    @classmethod
-    def known(cls, default: str) -> str | list[str]:
-        """Return the file of Megatron's known defects."""
-        return str(hello.KNOWN)
 
     def arithmetic(self) -> str:
         """Return that any order of operations may be right: what torch's Adam does is not said."""
@@ -156,14 +135,10 @@ class Engine(Parts):
             self.with_gradient.clear()
 
     def set(self, change: Message) -> None:
-        """Change settings of groups and the norm to clip to."""
-        for group in change.get("groups", []):
-            for name, own in zip(self.group_names, self.optimizer.param_groups, strict=True):
-                if name == group.get("name", ""):
-                    own["name"] = name
-                    set_group(_Only(own), group)  # type: ignore[arg-type]
-        if "clip" in change:
-            self.scaling.clip_to = change["clip"]
+        """Change settings of groups, to which a load may have given other names, and the norm."""
+        for name, own in zip(self.group_names, self.optimizer.param_groups, strict=True):
+            own["name"] = name
+        super().set(change)
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint as Megatron does."""
@@ -174,7 +149,6 @@ class Engine(Parts):
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint as Megatron does."""
         self._make_missing_states()
-        self.wholes = None
         # Groups of the hybrid hold a class, which a load of data alone refuses.
         classes: list[Any] = [torch.optim.AdamW] if self._mends() else []
         with torch.serialization.safe_globals(classes):
@@ -192,7 +166,6 @@ class Engine(Parts):
 
     def _hand_over(self) -> None:
         """Give the reduced gradients to the inner optimizer and undo the loss scale, once."""
-        self.wholes = None
         if self.handed_over:
             return
         self.handed_over = True
@@ -209,22 +182,13 @@ class Engine(Parts):
     @on_device
     def _make_missing_states(self) -> None:
         if self._mends():
-            self._wholes()
+            self.wholes()
             around.make_states(self.optimizer)
             self._make_state_of_nobody()
-            self.wholes = None
 
     def _make_state_of_nobody(self) -> None:
         around.make_state_of_nobody(self.optimizer, max(self.counters.values()))
 
     def _gradients_change(self) -> None:
         self.handed_over = False
-        self.wholes = None
         self.scaling.begin()
-
-
-class _Only:
-    """An optimizer of one group, for `set_group`."""
-
-    def __init__(self, group: dict[str, Any]) -> None:
-        self.param_groups = [group]

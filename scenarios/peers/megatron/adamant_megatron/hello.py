@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from adamant_torch import Engine
 from adamant_torch.hello import BF16, FP16, FP32, precision
 from adamant_torch.protocol import Message
 
@@ -25,46 +26,46 @@ def precisions() -> list[Message]:
     ]
 
 
-def capabilities(defaults: Message) -> Message:
-    """Return what the DistributedOptimizer can do on processes without a GPU."""
-    kept = {key: value for key, value in defaults.items() if key != "load_precisions"}
-    return {
-        **kept,
-        "layouts": ["fsdp2"],
-        "ranks_max": 8,
-        "replicate_max": 4,
-        "precisions": precisions(),
-        "own_precision": False,
-        "gradient_type": "both",
-        "unscales_in_place": True,
-        "gradients_in_place": True,
-        "empty_tensors": False,
-        "optimizers": ["adamw", "adam"],
-        "step_counters": ["parameter"],
-        "bias_correction": [True],
-        "set": ["lr", "betas", "eps", "weight_decay", "clip"],
-        "save": True,
-        "load": True,
-        "loads_in_any_order": True,
-        "can_crash": False,
-        "detects_damage": [],
-        "other_damage": [],
-        "carries_groups": True,
-        "promises": ["worlds", "repeated", "resumed"],
-        "same_options": [],
-        "same_files": [".distcp"],
-    }
+class Offer(Engine):
+    """What Megatron-core offers."""
 
+    name = "megatron"
+    tried = TRIED
 
-def options() -> Message:
-    """Return the options with what they accept; the first is the default."""
-    return {
-        "buckets": ["one", "small"],
-        "format": ["fully_reshardable"],
-        "groups": ["multiplied", "as_is"],
-        "states": ["mended", "as_is"],
-        "nan_norm": ["clips", "as_is"],
-    }
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what the DistributedOptimizer can do on processes without a GPU."""
+        kept = {key: value for key, value in defaults.items() if key != "load_precisions"}
+        return {
+            **kept,
+            "precisions": precisions(),
+            "empty_tensors": False,
+            "set": ["lr", "betas", "eps", "weight_decay", "clip"],
+            "save": True,
+            "load": True,
+            "loads_in_any_order": True,
+            "can_crash": False,
+            "detects_damage": [],
+            "other_damage": [],
+            "promises": ["worlds", "repeated", "resumed"],
+            "same_options": [],
+        }
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return the options with what they accept; the first is the default."""
+        return {
+            "buckets": ["one", "small"],
+            "format": ["fully_reshardable"],
+            "groups": ["multiplied", "as_is"],
+            "states": ["mended", "as_is"],
+            "nan_norm": ["clips", "as_is"],
+        }
+
+    @classmethod
+    def known(cls, default: str) -> str | list[str]:
+        """Return the file of Megatron's known defects."""
+        return str(KNOWN)
 
 
 def hybrid_options() -> Message:

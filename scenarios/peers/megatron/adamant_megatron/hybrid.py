@@ -28,7 +28,7 @@ class Hybrid(Engine):
 
         Of those Megatron hands over views, which the optimizer refuses as they are no leaves.
         """
-        offered = hello.capabilities(defaults)
+        offered = super().capabilities(defaults)
         narrow = [entry for entry in offered["precisions"] if entry["param"] != ["fp32"]]
         return {
             **offered,
@@ -41,7 +41,7 @@ class Hybrid(Engine):
     @classmethod
     def options(cls, defaults: Message) -> Message:
         """Return the choices of this engine."""
-        return {**hello.options(), **hello.hybrid_options()}
+        return {**super().options(defaults), **hello.hybrid_options()}
 
     @classmethod
     def known(cls, default: str) -> list[str]:

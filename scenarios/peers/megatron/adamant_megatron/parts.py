@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from megatron.core import parallel_state
 from megatron.core.optimizer.distrib_optimizer import DistributedOptimizer
 
-import adamant_torch
-from adamant_megatron import settings
-from adamant_megatron.view import Piece, put_together, rows_of
+from adamant_torch import optimizer
 from adamant_torch.model import DTYPES, weight_dtype
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening
-from adamant_torch.shards import Shard
+from adamant_torch.rows import Piece, PutTogether, Tensors
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class Parts(adamant_torch.Engine):
+class Parts(PutTogether):
     """The shards of parameters, gradients, main weights and moments in Megatron's buffers."""
 
     distributed: DistributedOptimizer
@@ -28,37 +27,20 @@ class Parts(adamant_torch.Engine):
     def __init__(self, opening: Opening, mesh: Any, rank: int) -> None:
         super().__init__(opening, mesh, rank)
         self.with_gradient: set[str] = set()
-        self.wholes: dict[str, torch.Tensor] | None = None  # since the last verb
-        self.counters: dict[str, int] = {}
-
-    def shards(self) -> dict[str, Shard]:
-        """Return the rows that this rank shows of each parameter."""
-        index, shard = self.rank % self.opening.shard, self.opening.shard
-        return {p.name: rows_of(p.shape, index, shard) for p in self.opening.params}
 
     def has_gradient(self, name: str) -> bool:
         """Return whether a parameter has a gradient, be it of zeros."""
         return name in self.with_gradient
 
-    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
-        """Return the parameter as this rank computes with it, and its rows of what is sharded."""
-        found = {"": self.parameters[name].detach()}
-        for suffix in self._suffixes(name):
-            found[suffix] = self._wholes()[name + suffix]
-        if whole:
-            return found
-        box = self.shards()[name]
-        begin, end = box.offsets[0], box.offsets[0] + box.shape[0]
-        return {suffix: tensor[begin:end] for suffix, tensor in found.items()}
-
-    def steps(self, name: str) -> int:
-        """Return this rank's counter of a parameter; an owner's where it owns nothing of it."""
-        self._wholes()
-        return self.counters[name]
+    def whole_tensors(self, name: str) -> Tensors:
+        """Return the parameter as this rank computes with it, and what is sharded."""
+        sharded = {suffix: self.whole(name + suffix) for suffix in self._suffixes(name)}
+        return {"": self.parameters[name].detach(), **sharded}
 
     def groups(self) -> list[Message]:
         """Return the settings of all groups. Megatron may have taken names from a checkpoint."""
-        return settings.report(self.group_names, self.optimizer)
+        told = optimizer.report(self.optimizer)
+        return [{**each, "name": name} for each, name in zip(told, self.group_names, strict=True)]
 
     def range_of(self, name: str) -> tuple[int, int]:
         """Return which elements of a parameter this rank owns, by Megatron's own map."""
@@ -96,19 +78,25 @@ class Parts(adamant_torch.Engine):
         gradient = ["/gradient"] if name in self.with_gradient else []
         return [*main, *gradient, *(f"/{key}" for key in MOMENTS)]
 
-    def _wholes(self) -> dict[str, torch.Tensor]:
-        """Return all sharded tensors whole. A collective once after each verb."""
-        if self.wholes is None:
-            pieces = [
-                self._piece(p.name, p.shape, suffix)
-                for p in self.opening.params
-                for suffix in self._suffixes(p.name)
-            ]
-            group = parallel_state.get_intra_distributed_optimizer_instance_group()
-            found = put_together(pieces, group)
-            self.wholes = {piece.label: t for piece, t in zip(pieces, found, strict=True)}
-            self._count(group)
-        return self.wholes
+    def holders(self) -> dist.ProcessGroup:
+        """Return the ranks that share the states of one of Megatron's instances."""
+        found: dist.ProcessGroup = parallel_state.get_intra_distributed_optimizer_instance_group()
+        return found
+
+    def held(self) -> list[Piece]:
+        """Return this rank's parts of all that is sharded."""
+        return [
+            self._piece(p.name, p.shape, suffix)
+            for p in self.opening.params
+            for suffix in self._suffixes(p.name)
+        ]
+
+    def own_steps(self, name: str) -> int | None:
+        """Return the step counter of a parameter of which this rank owns a part."""
+        begin, end = self.range_of(name)
+        if end == begin:
+            return None
+        return int(self.optimizer.state.get(self.inner(name), {}).get("step", 0))
 
     def _piece(self, name: str, shape: tuple[int, ...], suffix: str) -> Piece:
         begin, end = self.range_of(name)
@@ -129,16 +117,3 @@ class Parts(adamant_torch.Engine):
         state = self.optimizer.state.get(self.inner(name), {})
         moment: torch.Tensor = state.get(suffix[1:], torch.zeros(numel, dtype=dtype))
         return moment
-
-    def _count(self, group: Any) -> None:
-        """Read the step counters of all parameters of which this rank owns a part."""
-        own = torch.full((len(self.parameters),), -1)
-        for place, name in enumerate(self.parameters):
-            begin, end = self.range_of(name)
-            if end > begin:
-                state = self.optimizer.state.get(self.inner(name), {})
-                own[place] = int(state.get("step", 0))
-        of_owners = own.clone()
-        torch.distributed.all_reduce(of_owners, torch.distributed.ReduceOp.MAX, group=group)
-        shown = torch.where(own >= 0, own, of_owners.clamp(min=0)).tolist()
-        self.counters = dict(zip(self.parameters, shown, strict=True))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from megatron.core.optimizer.optimizer_config import OptimizerConfig, ParamKey
 
 from adamant_torch.model import DTYPES, module_name
 from adamant_torch.optimizer import settings
-from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening
 
 
@@ -57,17 +55,3 @@ def overrides(opening: Opening) -> dict[ParamKey, dict[str, Any]]:
                 own["lr_mult"] = 1.0 + index
             result[ParamKey(name=names)] = own
     return result
-
-
-def report(names: list[str], optimizer: torch.optim.Optimizer) -> list[Message]:
-    """Return the settings of all groups, by the names that they had at first."""
-    return [
-        {
-            "name": name,
-            "lr": float(group["lr"]),
-            "betas": [float(beta) for beta in group["betas"]],
-            "eps": float(group["eps"]),
-            "weight_decay": float(group["weight_decay"]),
-        }
-        for name, group in zip(names, optimizer.param_groups, strict=True)
-    ]

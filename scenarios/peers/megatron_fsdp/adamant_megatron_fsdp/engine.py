@@ -12,38 +12,20 @@ from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
 from adamant_megatron_fsdp import hello, model
-from adamant_megatron_fsdp.places import Part, put_together, shown
-from adamant_torch import Engine, optimizer
-from adamant_torch.model import module_name
+from adamant_torch import optimizer
+from adamant_torch.model import module_name, tree
 from adamant_torch.optimizer import Settings
-from adamant_torch.protocol import Message
 from adamant_torch.requests import Overflow
-from adamant_torch.shards import Shard
+from adamant_torch.rows import Piece, PutTogether, Tensors
+from adamant_torch.shards import local
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class MegatronFsdpEngine(Engine):
+class MegatronFsdpEngine(hello.Offer, PutTogether):
     """A model and an optimizer that Megatron-FSDP has sharded."""
 
-    name = "megatron_fsdp"
-    tried = hello.TRIED
     undoes_first_step = True  # the one that `fully_shard_optimizer` takes
-
-    @classmethod
-    def capabilities(cls, defaults: Message) -> Message:
-        """Return what Megatron-FSDP has on a CPU."""
-        return hello.capabilities(defaults)
-
-    @classmethod
-    def options(cls, _: Message) -> Message:
-        """Return Megatron-FSDP's options and those of the adapter."""
-        return hello.options()
-
-    @classmethod
-    def known(cls, default: str) -> str | list[str]:
-        """Return the file of what is known of Megatron-FSDP."""
-        return str(hello.KNOWN)
 
     # --- building -------------------------------------------------------------------------------
 
@@ -65,12 +47,11 @@ class MegatronFsdpEngine(Engine):
             calculate_per_token_loss=True,  # sums: the other factors are NCCL's
         )
         self.buffers: Any = self.model.param_and_grad_buffer
-        found = {name.split(".")[-1]: p for name, p in self.model.module.named_parameters()}
-        names = [param.name for param in opening.params]
-        self.parameters = {name: found[module_name(name)] for name in names}
+        self.names = model.full_names(opening)
+        found = dict(self.model.module.named_parameters())
+        self.parameters = {name: found[full] for name, full in self.names.items()}
         self.optimizer = self.make_optimizer(optimizer.param_groups(opening, self.parameters))
         self.with_gradient: set[str] = set()
-        self.wholes: dict[str, torch.Tensor] | None = None
 
     def make_optimizer(self, groups: list[Settings]) -> torch.optim.Optimizer:
         """Return PyTorch's optimizer as `fully_shard_optimizer` has changed it.
@@ -107,15 +88,14 @@ class MegatronFsdpEngine(Engine):
         adds what was there before.
         """
         named = {
-            module_name(param.name): gradients[param.name].reshape(param.shape)
+            self.names[param.name]: gradients[param.name].reshape(param.shape)
             for param in self.opening.params
             if param.name not in without
         }
-        self.wholes = None
         if named:
             before = [buffer.data.clone() for buffer in self._gradient_buffers()]
             self.model.zero_grad_buffer()
-            self.model(named).backward()
+            self.model(tree(named)).backward()
             for buffer, held in zip(self._gradient_buffers(), before, strict=True):
                 buffer.data.div_(self.opening.microbatches).add_(held)
             self.with_gradient |= {p.name for p in self.opening.params if p.name not in without}
@@ -125,7 +105,6 @@ class MegatronFsdpEngine(Engine):
 
     def step(self) -> bool:
         """Step the optimizer, which hands the weights back to the model."""
-        self.wholes = None
         self.optimizer.step()
         return True
 
@@ -135,7 +114,6 @@ class MegatronFsdpEngine(Engine):
         Megatron-FSDP's `zero_grad` always drops them; where they are to be zeros the emptied
         buffers are attached again.
         """
-        self.wholes = None
         self.optimizer.zero_grad(set_to_none=set_to_none)
         if set_to_none:
             self.with_gradient.clear()
@@ -165,7 +143,6 @@ class MegatronFsdpEngine(Engine):
 
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint as Megatron-FSDP's page tells."""
-        self.wholes = None
         content = self._content()
         load(content, checkpoint_id=directory)
         self.model.load_state_dict(content["model"], strict=False)
@@ -177,32 +154,23 @@ class MegatronFsdpEngine(Engine):
 
     # --- what a rank shows ----------------------------------------------------------------------
 
-    def shards(self) -> dict[str, Shard]:
-        """Return the rows that this rank shows of each parameter."""
-        index, shard = self.rank % self.opening.shard, self.opening.shard
-        return {p.name: shown(p.shape, index, shard) for p in self.opening.params}
-
     def has_gradient(self, name: str) -> bool:
         """Return whether a parameter has a gradient, be it of zeros."""
         return name in self.with_gradient
 
-    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
-        """Return what this rank gathers of the parameter, and its rows of what is sharded."""
-        wholes = self._wholes()
-        suffixes = ["", *(["/main"] if self.opening.precision.main != "none" else [])]
+    def whole_tensors(self, name: str) -> Tensors:
+        """Return what this rank gathers of the parameter, and what is sharded of it."""
+        suffixes = ["/main"] if self.opening.precision.main != "none" else []
         suffixes += ["/gradient"] if self.has_gradient(name) else []
         suffixes += [f"/{key}" for key in MOMENTS]
-        found = {suffix: wholes[name + suffix] for suffix in suffixes}
-        if whole:
-            return found
-        box = self.shards()[name]
-        begin = box.offsets[0]
-        return {suffix: tensor[begin : begin + box.shape[0]] for suffix, tensor in found.items()}
+        sharded = {suffix: self.whole(name + suffix) for suffix in suffixes}
+        return {"": self.gathered[name], **sharded}
 
-    def steps(self, name: str) -> int:
-        """Return a parameter's counter, as its first owner has it."""
-        self._wholes()
-        return self.counters[name]
+    def wholes(self) -> dict[str, torch.Tensor | None]:
+        """Return all tensors whole. A collective once a request."""
+        if self._wholes is None:
+            self.gathered = self._gathered()
+        return super().wholes()
 
     # --- where things are -----------------------------------------------------------------------
 
@@ -220,31 +188,33 @@ class MegatronFsdpEngine(Engine):
         values: torch.Tensor = buffer.get_item(item, only_shard=True)
         return begin, values
 
-    def _held(self) -> dict[str, Part]:
-        """Return all parts that this rank owns, by name and suffix."""
-        result = {}
-        for name, parameter in self.parameters.items():
-            begin, values = self._own(name, "main_grad_buffer")
-            if values.numel() == 0:
-                continue
-            state = self.optimizer.state.get(parameter, {})
-            mine = {"/main": parameter, **{f"/{key}": state[key] for key in MOMENTS}}
-            result[f"{name}/gradient"] = Part(begin, values.clone())
-            for suffix, tensor in mine.items():
-                local: Any = tensor.detach()
-                result[name + suffix] = Part(begin, local.to_local().reshape(-1).clone())
-        return result
+    def holders(self) -> dist.ProcessGroup:
+        """Return the ranks that hold each element once."""
+        group = dist.group.WORLD if self._shards_outer() else self.mesh.get_group("shard")
+        assert group is not None
+        return group
 
-    def _wholes(self) -> dict[str, torch.Tensor]:
-        """Return all tensors whole. A collective once after each verb."""
-        if self.wholes is None:
-            group = dist.group.WORLD if self._shards_outer() else self.mesh.get_group("shard")
-            kinds = ("/main", "/gradient", *(f"/{key}" for key in MOMENTS))
-            shapes = {p.name + kind: p.shape for p in self.opening.params for kind in kinds}
-            assert group is not None
-            self.wholes = {**put_together(self._held(), shapes, group), **self._gathered()}
-            self._count(group)
-        return self.wholes
+    def held(self) -> list[Piece]:
+        """Return all parts that this rank owns: gradients, main weights and moments are fp32."""
+        pieces = []
+        for param in self.opening.params:
+            begin, values = self._own(param.name, "main_grad_buffer")
+            own = {"/gradient": values} if values.numel() > 0 else {}
+            if own:
+                parameter = self.parameters[param.name]
+                state = self.optimizer.state.get(parameter, {})
+                mine = {"/main": parameter, **{f"/{key}": state[key] for key in MOMENTS}}
+                own.update({suffix: local(tensor.detach()) for suffix, tensor in mine.items()})
+            for suffix in ("/gradient", "/main", *(f"/{key}" for key in MOMENTS)):
+                label = param.name + suffix
+                pieces.append(Piece(label, param.shape, torch.float32, begin, own.get(suffix)))
+        return pieces
+
+    def own_steps(self, name: str) -> int | None:
+        """Return this rank's counter of a parameter that it steps."""
+        state = self.optimizer.state
+        parameter = self.parameters[name]
+        return int(state[parameter]["step"]) if parameter in state else None
 
     @torch.no_grad()
     def _gathered(self) -> dict[str, torch.Tensor]:
@@ -253,26 +223,11 @@ class MegatronFsdpEngine(Engine):
         units = list(self.model.module.children())
         hooks = [u.register_forward_pre_hook(lambda m, _: seen.update(m.seen())) for u in units]
         # Each unit's own hook comes first: it was registered before, and gathers.
-        names = [module_name(param.name) for param in self.opening.params]
-        self.model({name: torch.zeros(()) for name in names})
+        self.model(tree({full: torch.zeros(()) for full in self.names.values()}))
         for hook in hooks:
             hook.remove()
         self.model.synchronize_param_gather()
         return {name: seen[module_name(name)] for name in self.parameters}
-
-    def _count(self, group: dist.ProcessGroup) -> None:
-        """Read the step counters: the first owner's of each parameter."""
-        own = {
-            name: int(self.optimizer.state[parameter]["step"])
-            for name, parameter in self.parameters.items()
-            if parameter in self.optimizer.state
-        }
-        gathered: list[dict[str, int]] = [{} for _ in range(group.size())]
-        dist.all_gather_object(gathered, own, group=group)
-        merged: dict[str, int] = {}
-        for each in reversed(gathered):
-            merged.update(each)
-        self.counters = {**merged, **own}
 
 
 class AsItIs(MegatronFsdpEngine):

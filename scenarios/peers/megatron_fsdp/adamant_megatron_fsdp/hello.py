@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adamant_torch.hello import precision
+from adamant_torch import Engine
+from adamant_torch.hello import BF16, FP32, precision
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"megatron-fsdp": ("0.6.1",), "torch": ("2.13.0",)}
 KNOWN_AS_IT_IS = KNOWN.parent / "as_it_is" / "known.yaml"
-FP32, BF16 = "fp32", "bf16"
 
 
 def precisions() -> list[Message]:
@@ -21,41 +21,52 @@ def precisions() -> list[Message]:
     ]
 
 
-def capabilities(defaults: Message) -> Message:
-    """Return what Megatron-FSDP can; `defaults` are PyTorch's."""
-    return {
-        **defaults,
-        "precisions": precisions(),
-        "load_precisions": [],
-        "unscales_in_place": False,
-        "empty_tensors": False,
-        "clip": False,
-        "loss_scale": ["none"],
-        "set": ["lr", "betas", "eps", "weight_decay"],
-        "gradients": ["exact", "normal"],
-        "loads_in_any_order": False,
-        "can_crash": False,
-        "detects_damage": [],
-        "other_damage": [],
-        "promises": ["worlds", "repeated", "options", "resumed"],
-        "same_options": ["zero", "outer", "units", "main_weights"],
-        "same_files": [".distcp"],
-    }
+class Offer(Engine):
+    """What Megatron-FSDP offers."""
 
+    name = "megatron_fsdp"
+    tried = TRIED
 
-def options() -> Message:
-    """Return all options with what they accept; the first is the default.
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what Megatron-FSDP can; `defaults` are PyTorch's."""
+        return {
+            **defaults,
+            "precisions": precisions(),
+            "load_precisions": [],
+            "unscales_in_place": False,
+            "empty_tensors": False,
+            "clip": False,
+            "loss_scale": ["none"],
+            "set": ["lr", "betas", "eps", "weight_decay"],
+            "gradients": ["exact", "normal"],
+            "loads_in_any_order": False,
+            "can_crash": False,
+            "detects_damage": [],
+            "other_damage": [],
+            "promises": ["worlds", "repeated", "options", "resumed"],
+            "same_options": ["zero", "outer", "units", "main_weights"],
+        }
 
-    The last ones choose ways around known defects. Of PyTorch's implementations the fused one is
-    left out: its bits depend on the world, which is known of PyTorch.
-    """
-    return {
-        "implementation": ["single", "foreach"],
-        "zero": ["optim_grads_params", "optim_grads", "optim"],
-        "outer": ["no_shard", "optim"],
-        "main_weights": ["own", "shared"],
-        "units": ["given", "one"],
-        "missing_gradients": ["dropped", "zeros"],
-        "cut_rows": ["avoided", "met"],
-        "empty_groups": ["dropped", "kept"],
-    }
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return all options with what they accept; the first is the default.
+
+        The last ones choose ways around known defects. Of PyTorch's implementations the fused one
+        is left out: its bits depend on the world, which is known of PyTorch.
+        """
+        return {
+            "implementation": ["single", "foreach"],
+            "zero": ["optim_grads_params", "optim_grads", "optim"],
+            "outer": ["no_shard", "optim"],
+            "main_weights": ["own", "shared"],
+            "units": ["given", "one"],
+            "missing_gradients": ["dropped", "zeros"],
+            "cut_rows": ["avoided", "met"],
+            "empty_groups": ["dropped", "kept"],
+        }
+
+    @classmethod
+    def known(cls, default: str) -> str | list[str]:
+        """Return the file of what is known of Megatron-FSDP."""
+        return str(KNOWN)

@@ -1,7 +1,6 @@
 """The model under test as Megatron-FSDP is given it: units of parameters, in a mesh with names.
 
-The loss is the sum of `parameter * x`, so the gradient of each parameter is `x` exactly, and it
-goes through the real buffers and the real reduce-scatter.
+The gradient of each parameter goes through the real buffers and the real reduce-scatter.
 """
 
 from __future__ import annotations
@@ -14,59 +13,43 @@ from typing import Any
 import torch
 from megatron_fsdp import DistributedDataParallelConfig
 from megatron_fsdp.param_and_grad_buffer import build_data_parallel_buffer_index
-from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
-from adamant_torch.model import DTYPES, module_name
+from adamant_torch import model
+from adamant_torch.model import DTYPES
 from adamant_torch.requests import Opening, ParamSpec
 
-Gradients = Mapping[str, torch.Tensor]
 Shape = tuple[int, ...]
 
 
-class Unit(nn.Module):
-    """Parameters that are gathered and reduced together, by names in which dots are slashes."""
-
-    def forward(self, gradients: Gradients) -> torch.Tensor:
-        """Return a loss whose gradient by each parameter named is the tensor given for it."""
-        own = dict(self.named_parameters(recurse=False))
-        parts = [(own[key].float() * x).sum() for key, x in gradients.items() if key in own]
-        return torch.stack(parts).sum()
+class Unit(model.Unit):
+    """Parameters that are gathered and reduced together."""
 
     def seen(self) -> dict[str, torch.Tensor]:
         """Return copies of the parameters as they are now."""
-        return {key: value.detach().clone() for key, value in self.named_parameters(recurse=False)}
+        return {key: value.detach().clone() for key, value in self.named_parameters()}
 
 
-class Model(nn.Module):
-    """All units. Calls those that have something to differentiate."""
+class Model(model.Unit):
+    """All units, which Megatron-FSDP knows by their class."""
 
-    def __init__(self, units: list[Unit]) -> None:
-        super().__init__()
-        for number, unit in enumerate(units):
-            self.add_module(f"unit{number}", unit)
+    def __init__(self, values: model.Tree, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__({})
+        for name, unit in values.items():
+            self.add_module(name, Unit(unit, dtype))
 
-    def forward(self, gradients: Gradients) -> torch.Tensor:
-        """Return the loss over the units that have a parameter named."""
-        parts = [
-            unit(gradients)
-            for unit in self.children()
-            if any(key in gradients for key, _ in unit.named_parameters())
-        ]
-        return torch.stack(parts).sum()
+
+def full_names(opening: Opening) -> dict[str, str]:
+    """Return the name of each parameter in the model."""
+    units = enumerate(units_of(opening))
+    return {p.name: f"unit{n}.{model.module_name(p.name)}" for n, params in units for p in params}
 
 
 def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
     """Return the model with the scenario's initial values, rounded to the parameters' type."""
-    dtype = DTYPES[opening.precision.param]
-    units = []
-    for params in units_of(opening):
-        unit = Unit()
-        for param in params:
-            value = initial[param.name].reshape(param.shape).to(dtype).clone()
-            unit.register_parameter(module_name(param.name), nn.Parameter(value))
-        units.append(unit)
-    return Model(units)
+    names = full_names(opening)
+    whole = {names[p.name]: initial[p.name].reshape(p.shape).clone() for p in opening.params}
+    return Model(model.tree(whole), DTYPES[opening.precision.param])
 
 
 def units_of(opening: Opening) -> list[list[ParamSpec]]:

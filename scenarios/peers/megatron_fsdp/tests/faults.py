@@ -21,7 +21,6 @@ class ModelNotRefreshed(MegatronFsdpEngine):
 
     def step(self) -> bool:
         """Step the optimizer alone."""
-        self.wholes = None
         optimizer: Any = self.optimizer
         optimizer.step(install_optimized_model_weights=False)
         return True

@@ -9,13 +9,11 @@ import pytest
 import torch
 import torch.distributed as dist
 from megatron_fsdp import fully_shard_model
-from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from adamant_megatron_fsdp import model
 from adamant_megatron_fsdp.stand_ins import MAIN, Event, Stream
 from adamant_torch import streams
-from adamant_torch.model import module_name
 
 
 @pytest.fixture
@@ -35,10 +33,8 @@ def knows(stream: Stream, other: Stream) -> bool:
 
 def reduced() -> Any:
     """Return a model after a backward."""
-    unit = model.Unit()
-    unit.register_parameter(module_name("w"), nn.Parameter(torch.ones(4, 3)))
     sharded = fully_shard_model(
-        model.Model([unit]),
+        model.Model({"unit0": {"w": torch.ones(4, 3)}}),
         device_mesh=model.mesh(2, 1),
         dp_shard_dim="shard",
         tp_dim="tp",
@@ -46,7 +42,7 @@ def reduced() -> Any:
         device=torch.device("cpu"),
         calculate_per_token_loss=True,
     )
-    sharded({"w": torch.ones(4, 3)}).backward()
+    sharded({"unit0": {"w": torch.ones(4, 3)}}).backward()
     return sharded
 
 

@@ -245,6 +245,9 @@ class Engine:
 
     # --- what a rank shows ----------------------------------------------------------------------
 
+    def forget_shown(self) -> None:
+        """Let go of what was gathered to be shown: a request begins, which may change it."""
+
     def shards(self) -> dict[str, Shard]:
         """Return which part of each parameter lies on this rank."""
         return {name: shard_of(parameter) for name, parameter in self.parameters.items()}

@@ -92,6 +92,8 @@ class Rank:
         DCP's `CheckpointException` is no `Exception`, hence the wider net.
         """
         try:
+            if self.engine is not None:
+                self.engine.forget_shown()
             return {"outcome": "ok", **self.verbs[request["request"]](request)}
         except BaseException as error:
             traceback.print_exc(limit=FRAMES, file=sys.stderr)

@@ -6,7 +6,7 @@ A field that is missing or of a wrong type is a `ProtocolError` that names reque
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, TypeVar
 
 from adamant_torch.protocol import Message, ProtocolError
@@ -20,8 +20,8 @@ class ParamSpec:
 
     name: str
     shape: tuple[int, ...]
-    group: int
-    unit: int
+    group: int = 0
+    unit: int = 0
 
 
 @dataclass(frozen=True)
@@ -139,45 +139,40 @@ def pair(value: Any) -> tuple[float, float]:
     return real(first), real(second)
 
 
-def _param(entry: Any) -> ParamSpec:
-    return ParamSpec(
-        name=text(entry["name"]),
-        shape=tuple(int(size) for size in entry["shape"]),
-        group=int(entry.get("group", 0)),
-        unit=int(entry.get("unit", 0)),
-    )
+CONVERTERS: dict[str, Callable[[Any], Any]] = {  # by the type of a field
+    "str": text,
+    "int": int,
+    "float": real,
+    "tuple[int, ...]": lambda sizes: tuple(int(size) for size in sizes),
+    "tuple[float, float]": pair,
+}
 
 
-def _group(entry: Any) -> GroupSpec:
-    return GroupSpec(
-        name=text(entry["name"]),
-        lr=real(entry["lr"]),
-        betas=pair(entry["betas"]),
-        eps=real(entry["eps"]),
-        weight_decay=real(entry["weight_decay"]),
-    )
-
-
-def _precision(entry: Any) -> Precision:
-    return Precision(
-        **{key: text(entry[key]) for key in ("param", "grad", "main", "exp_avg", "exp_avg_sq")}
-    )
+def taken(kind: type[T], message: Message, where: str) -> T:
+    """Return what a message says of a type, whose fields with a default may be missing."""
+    found = {
+        each.name: field(message, each.name, CONVERTERS[str(each.type)], where)
+        for each in fields(kind)  # type: ignore[arg-type]
+        if each.default is MISSING or each.name in message
+    }
+    return kind(**found)
 
 
 def opening(message: Message) -> Opening:
     """Return an `open` as a type."""
     world = field(message, "world", dict, "open")
     optimizer = field(message, "optimizer", dict, "open")
+    params, groups = (field(message, name, list, "open") for name in ("params", "groups"))
     result = Opening(
         shard=field(world, "shard", positive, "open: world"),
         replicate=field(world, "replicate", positive, "open: world"),
         microbatches=field(message, "microbatches", positive, "open"),
-        params=field(message, "params", lambda value: [_param(entry) for entry in value], "open"),
-        groups=field(message, "groups", lambda value: [_group(entry) for entry in value], "open"),
+        params=[taken(ParamSpec, each, "open: params") for each in params],
+        groups=[taken(GroupSpec, each, "open: groups") for each in groups],
         mode=field(optimizer, "mode", text, "open: optimizer"),
         clip=optional_real(optimizer.get("clip")),
         loss_scale=loss_scale(optimizer.get("loss_scale", "none")),
-        precision=field(message, "precision", _precision, "open"),
+        precision=taken(Precision, field(message, "precision", dict, "open"), "open: precision"),
         options={key: text(value) for key, value in message.get("options", {}).items()},
         initial=field(message, "initial", text, "open"),
         anew=message.get("anew") is True,
@@ -191,26 +186,13 @@ def opening(message: Message) -> Opening:
 def overflow(message: Message) -> Overflow | None:
     """Return a backward's overflow, if it has one."""
     entry = message.get("overflow")
-    if entry is None:
-        return None
-    where = "backward: overflow"
-    return Overflow(
-        rank=field(entry, "rank", int, where),
-        name=field(entry, "name", text, where),
-        index=field(entry, "index", int, where),
-        value=field(entry, "value", real, where),
-    )
+    return None if entry is None else taken(Overflow, entry, "backward: overflow")
 
 
 def crash(message: Message) -> Crash | None:
     """Return a save's crash, if it has one."""
     entry = message.get("crash")
-    if entry is None:
-        return None
-    return Crash(
-        rank=field(entry, "rank", int, "save: crash"),
-        operation=field(entry, "operation", int, "save: crash"),
-    )
+    return None if entry is None else taken(Crash, entry, "save: crash")
 
 
 def check(name: str, message: Message, ranks: int) -> None:

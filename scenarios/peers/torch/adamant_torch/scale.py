@@ -77,9 +77,11 @@ class Scaling:
             for seen in self._judged(optimizer):
                 self.scaler.unscale_(seen)
                 self.unscaled = True
-        norm = self.clip_gradients(model, self.clip_to)
-        whole = norm.full_tensor() if isinstance(norm, DTensor) else norm
-        self.norm = float(whole)
+        return self.noted(self.clip_gradients(model, self.clip_to))
+
+    def noted(self, norm: torch.Tensor) -> float:
+        """Take note of the norm that gradients were clipped by, and return it as a number."""
+        self.norm = float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
         return self.norm
 
     def step(self, optimizer: torch.optim.Optimizer) -> bool:

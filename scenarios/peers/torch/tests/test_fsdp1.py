@@ -1,7 +1,7 @@
 """FSDP1: its steps and checkpoints, what its ranks show together, and what is known of it.
 
-Must catch: a run of elements that is put elsewhere, one that nobody holds or two do, a mean by
-another number, a gradient that is lost or made where FSDP1 cuts nothing, ranks that decide apart.
+Must catch: a run of elements that is put elsewhere, a mean by another number, a gradient that is
+lost or made where FSDP1 cuts nothing, ranks that decide apart.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from typing import Any
 
 import pytest
 import torch
-import torch.distributed as dist
 
 from adamant_torch import tensor_file
-from adamant_torch.defects import known
-from adamant_torch.fsdp1.pieces import Piece, put_together, rows_of
-from adamant_torch.protocol import EngineError
+from defect_scripts import known
 from tests.known import with_options
 from tests.peer import FP32, Launcher, Tensors, World, different, values
 from tests.test_known import FSDP1 as KNOWN
@@ -250,54 +247,6 @@ def test_recipes_of_bf16_reduce_exact_gradients(
     for name in ("a.weight", "c"):
         total = torch.stack([share[name] for share in one.gradients(1)]).sum(0)
         assert torch.equal(shown[f"{name}/gradient"].float(), total)
-
-
-# --- what ranks hold, put together ----------------------------------------------------------------
-
-
-@pytest.fixture
-def alone_in_a_group() -> Iterator[dist.ProcessGroup]:
-    """Return a group of one rank."""
-    store = torch._C._distributed_c10d.HashStore()
-    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
-    group = dist.group.WORLD
-    assert group is not None
-    yield group
-    dist.destroy_process_group()
-
-
-def piece(start: int, values: torch.Tensor | None, dtype: torch.dtype = torch.float32) -> Piece:
-    return Piece("w", (2, 3), dtype, start, values)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_bits_are_put_together_whatever_they_mean(
-    alone_in_a_group: dist.ProcessGroup, dtype: torch.dtype
-) -> None:
-    values = torch.tensor([float("nan"), float("-inf"), -0.0, 0.0, 1.5, -2.5], dtype=dtype)
-    found, none = put_together([piece(0, values, dtype), piece(0, None, dtype)], alone_in_a_group)
-    assert none is None
-    assert found is not None
-    assert different({"w": found}, {"w": values.reshape(2, 3)}) == []
-
-
-def test_an_element_that_nobody_holds_or_of_another_type_is_an_error(
-    alone_in_a_group: dist.ProcessGroup,
-) -> None:
-    with pytest.raises(EngineError, match="w: 0 ranks hold element 0"):
-        put_together([piece(1, torch.ones(5))], alone_in_a_group)
-    with pytest.raises(EngineError, match=r"w: its type is torch.bfloat16"):
-        put_together([piece(0, torch.ones(6, dtype=torch.bfloat16))], alone_in_a_group)
-
-
-def test_rows_are_those_of_fsdp2() -> None:
-    rows = [rows_of((5, 3), index, 4) for index in range(4)]
-    assert [(box.offsets, box.shape) for box in rows] == [
-        ((0, 0), (2, 3)),
-        ((2, 0), (2, 3)),
-        ((4, 0), (1, 3)),
-        ((5, 0), (0, 3)),
-    ]
 
 
 # --- what is known -------------------------------------------------------------------------------

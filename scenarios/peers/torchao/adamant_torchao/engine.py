@@ -8,6 +8,7 @@ because a search has thousands of shapes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, Ada
 
 from adamant_torch import Engine
 from adamant_torch.protocol import Message
-from adamant_torchao import hello, quantised, states
+from adamant_torchao import quantised, states
 
 Settings = dict[str, Any]
 OPTIMIZERS: dict[tuple[str, str], Callable[..., torch.optim.Optimizer]] = {
@@ -26,27 +27,52 @@ OPTIMIZERS: dict[tuple[str, str], Callable[..., torch.optim.Optimizer]] = {
     ("adam", "4bit"): Adam4bit,
     ("adam", "fp8"): AdamFp8,
 }
+FOLDER = Path(__file__).resolve().parent / "known"
+KNOWN = FOLDER / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"torchao": ("0.18.0",), "torch": ("2.13.0",)}
+KNOWN_AS_SHIPPED = FOLDER / "as_shipped" / "known.yaml"
+FROM_PYTORCH = ("state_dict", "template", "async_save", "offload_policy")
+AROUND = {
+    "empty_groups": "dropped",
+    "empty_tensors": "apart",
+    "missing_states": "made",
+    "saves": "new_directory",
+    "files": "checked",
+    "optimizer_keys": "names",
+}
 
 
 class TorchaoEngine(Engine):
     """FSDP2 with an optimizer of `torchao.optim`."""
 
     name = "torchao"
-    tried = hello.TRIED
-    known_defects = hello.KNOWN
+    tried = TRIED
+    known_defects = KNOWN
     counts_in_fp64 = True  # the way around a bias correction in fp32
     compiled = False
     stochastic = False  # are bf16 weights rounded at random
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
-        """Return what PyTorch can, in the types that torchao keeps."""
-        return hello.capabilities(defaults)
+        """Return PyTorch's capabilities without loads that give moments a type of their own.
+
+        torchao's moments have the type of the weights that it is given, where they are not
+        quantised.
+        """
+        return {**defaults, "load_precisions": []}
 
     @classmethod
     def options(cls, defaults: Message) -> Message:
-        """Return torchao's options before those of PyTorch that hold here."""
-        return hello.options(defaults)
+        """Return torchao's options and those of PyTorch's checkpoints that torchao's states meet.
+
+        Where PyTorch's own defects have a way around, it is always taken: they are looked for in
+        `adamant_torch`, and would hide what is torchao's.
+        """
+        return {
+            "states": ["8bit", "4bit", "fp8"],
+            **{name: defaults[name] for name in FROM_PYTORCH},
+            **{name: [value] for name, value in AROUND.items()},
+        }
 
     @classmethod
     def known(cls, default: str) -> list[str]:
@@ -98,7 +124,7 @@ class AsShippedEngine(TorchaoEngine):
     """The same with torchao's own counters: the second step already leaves every interval."""
 
     name = "torchao-as-shipped"
-    known_defects = hello.KNOWN_AS_SHIPPED
+    known_defects = KNOWN_AS_SHIPPED
     counts_in_fp64 = False
 
 

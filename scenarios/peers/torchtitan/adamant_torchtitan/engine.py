@@ -19,10 +19,13 @@ from torchtitan.distributed.utils import clip_grad_norm_
 
 from adamant_torch import Engine, arithmetic, around
 from adamant_torch.protocol import EngineError, Message
-from adamant_torchtitan import hello
 
 Settings = dict[str, Any]
 NAMES = {"adam": "Adam", "adamw": "AdamW"}
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"torchtitan": ("0.3.0",), "torch": ("2.13.0",)}
+# Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide torchtitan's.
+AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 
 
 class Nothing:
@@ -40,22 +43,35 @@ class TorchtitanEngine(Engine):
     """torchtitan's optimizer and checkpoints around the model of `adamant_torch`."""
 
     name = "torchtitan"
-    tried = hello.TRIED
+    tried = TRIED
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
-        """Return what of PyTorch's torchtitan has on a CPU."""
-        return hello.capabilities(defaults)
+        """Return PyTorch's capabilities but for loss scales, which torchtitan has none of.
+
+        That flipped bits go unnoticed is DCP's own, and there is no way around it here. Without its
+        `.metadata` a checkpoint is none to torchtitan, which loads an older one.
+        """
+        kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
+        damage = {"detects_damage": ["truncate"], "other_damage": ["stale_file"]}
+        scale = {"loss_scale": ["none"]}
+        return {**defaults, **damage, **scale, "precisions": kept, "load_precisions": []}
 
     @classmethod
-    def options(cls, defaults: Message) -> Message:
-        """Return torchtitan's options."""
-        return hello.options(defaults)
+    def options(cls, _: Message) -> Message:
+        """Return torchtitan's options by its own names, and the ways around known defects."""
+        return {
+            "implementation": ["for-loop", "foreach", "fused"],
+            "async_mode": ["disabled", "async"],
+            "keep_latest_k": ["10", "2"],
+            "missing_states": ["made", "left"],
+            **AROUND,
+        }
 
     @classmethod
     def known(cls, default: str) -> list[str]:
         """Return the files of what is known of torchtitan, and of PyTorch below it."""
-        return [str(hello.KNOWN), default]
+        return [str(KNOWN), default]
 
     def arithmetic(self) -> str:
         """Return as PyTorch's does; `for-loop` is its single implementation."""
@@ -87,9 +103,7 @@ class TorchtitanEngine(Engine):
     def clip(self) -> float:
         """Clip by torchtitan's function; return the norm before."""
         parameters = list(self.model.parameters())
-        norm: Any = clip_grad_norm_(parameters, self.scaling.clip_to, foreach=True)
-        self.scaling.norm = float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
-        return self.scaling.norm
+        return self.scaling.noted(clip_grad_norm_(parameters, self.scaling.clip_to, foreach=True))
 
     def step(self) -> bool:
         """Step the container."""

@@ -4,11 +4,9 @@
 
 | file | what it knows |
 |---|---|
-| `engine` | the verbs, and what a rank shows |
+| `engine` | what is offered, the verbs, and what a rank shows |
 | `wrapping` | the model under FSDP1, and its mean |
-| `pieces` | tensors put together of what the ranks hold of them |
 | `scaling` | ShardedGradScaler and FSDP1's own clipping |
-| `hello` | what is offered |
 """
 
 from adamant_torch.fsdp1.engine import FSDP1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 import torch
@@ -13,18 +14,17 @@ from torch.distributed.fsdp import FullyShardedDataParallel
 
 from adamant_torch import model
 from adamant_torch.engine import Engine
-from adamant_torch.fsdp1 import hello, wrapping
-from adamant_torch.fsdp1.pieces import Piece, put_together, rows_of
+from adamant_torch.fsdp1 import wrapping
 from adamant_torch.fsdp1.scaling import FlatScaling
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
-from adamant_torch.shards import Shard
+from adamant_torch.rows import Piece, PutTogether, Tensors
 
 SUFFIXES = ("", "/gradient", "/exp_avg", "/exp_avg_sq")
-Wholes = dict[str, dict[str, torch.Tensor]]  # by parameter, by suffix
+SHARED = ("implementation", "template", "async_save", "missing_states", "empty_groups")
 
 
-class FSDP1(Engine):
+class FSDP1(PutTogether):
     """FullyShardedDataParallel with original parameters, ShardedGradScaler, DCP."""
 
     name = "fsdp1"
@@ -34,26 +34,45 @@ class FSDP1(Engine):
         self.scaling = FlatScaling(
             opening.loss_scale, opening.clip, opening.options.get("scaler", "sharded")
         )
-        self.group: dist.ProcessGroup = mesh.get_group(mesh.ndim - 1)  # of the shards
-        self.wholes: Wholes | None = None  # since the last verb
-        self.counters: dict[str, int] = {}  # the most steps of each parameter, with `wholes`
 
     # --- what is offered ------------------------------------------------------------------------
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
-        """Return what FSDP1 can do."""
-        return hello.capabilities(defaults)
+        """Return what FSDP1 can; `defaults` are FSDP2's.
+
+        Flat parameters have no place for what has no element. A load has the types of the save.
+        What happens to files, by a crash or by damage, is DCP's, of which FSDP2's scenarios tell.
+        """
+        kept = {key: value for key, value in defaults.items() if key != "load_precisions"}
+        return {
+            **kept,
+            "empty_tensors": False,
+            "can_crash": False,
+            "other_damage": [],
+            "same_options": ["template", "state_dict", "async_save", "strategy"],
+        }
 
     @classmethod
     def options(cls, defaults: Message) -> Message:
-        """Return the choices of this engine."""
-        return hello.options(defaults)
+        """Return all options with what they accept; the first is the default.
+
+        The last ones choose ways around what is known of FSDP1.
+        """
+        return {
+            **{name: defaults[name] for name in SHARED},
+            "state_dict": ["helpers", "flat"],
+            "strategy": ["full_shard", "shard_grad_op"],
+            "scaler": ["sharded", "unscaled_first"],
+            "missing_gradients": ["zeros", "none"],
+            "division": ["fsdp1", "once"],
+            "alone": ["hybrid", "no_shard"],
+        }
 
     @classmethod
     def known(cls, default: str) -> str:
         """Return the file of what is known of FSDP1."""
-        return str(hello.KNOWN)
+        return str(Path(__file__).resolve().parent / "known" / "known.yaml")
 
     # --- verbs ----------------------------------------------------------------------------------
 
@@ -93,7 +112,6 @@ class FSDP1(Engine):
         leaves them what they are if they are divided by the number of ranks, and only then. For
         another mean they are put aside meanwhile.
         """
-        self.wholes = None
         before = {name: parameter.grad for name, parameter in self.parameters.items()}
         aside = not self.cuts and wrapping.divides_once(self.opening)
         if aside:
@@ -121,91 +139,36 @@ class FSDP1(Engine):
             with torch.no_grad():
                 parameter.grad.reshape(-1)[at] = overflow.value
 
-    def clip(self) -> float:
-        """Clip; return the norm before."""
-        self.wholes = None
-        return super().clip()
-
-    def step(self) -> bool:
-        """Step; return whether all ranks did."""
-        self.wholes = None
-        return super().step()
-
-    def zero_grad(self, set_to_none: bool) -> None:
-        """Drop the gradients, or fill them with zeros."""
-        self.wholes = None
-        super().zero_grad(set_to_none)
-
-    def save(self, directory: str) -> list[str]:
-        """Write a checkpoint, which may make states."""
-        self.wholes = None
-        return super().save(directory)
-
-    def load(self, directory: str) -> list[str]:
-        """Read a checkpoint."""
-        self.wholes = None
-        return super().load(directory)
-
     # --- what a rank shows ----------------------------------------------------------------------
-
-    def shards(self) -> dict[str, Shard]:
-        """Return the rows that this rank shows of what the ranks hold together."""
-        index = self.rank % self.opening.shard
-        return {p.name: rows_of(p.shape, index, self.opening.shard) for p in self.opening.params}
 
     def has_gradient(self, name: str) -> bool:
         """Return whether any rank of the shard group has a gradient of a parameter."""
-        return "/gradient" in self.seen()[name]
+        return self.wholes()[f"{name}/gradient"] is not None
 
-    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
-        """Return what belongs to a parameter: rows of it, or the whole."""
-        rows = self.shards()[name]
-        begin, count = rows.offsets[0], rows.shape[0]
-        found = self.seen()[name]
-        if not whole:
-            found = {suffix: value[begin : begin + count] for suffix, value in found.items()}
+    def whole_tensors(self, name: str) -> Tensors:
+        """Return what the ranks of the shard group hold of a parameter, in types of its own."""
+        wholes = {suffix: self.wholes()[name + suffix] for suffix in SUFFIXES}
+        found = {suffix: value for suffix, value in wholes.items() if value is not None}
         return model.with_main(self.opening.precision, found)
 
-    def steps(self, name: str) -> int:
-        """Return this rank's counter, or that of the others where it holds no element."""
-        self.seen()
-        own = self.parameters[name].numel() > 0
-        return super().steps(name) if own else self.counters[name]
+    def holders(self) -> dist.ProcessGroup:
+        """Return the ranks that a unit's parameters are cut for."""
+        return self.mesh.get_group(self.mesh.ndim - 1)
 
-    def seen(self) -> Wholes:
-        """Return all tensors, put together once after each verb. A collective then."""
-        if self.wholes is None:
-            self.wholes = self._gather()
-        return self.wholes
+    def own_steps(self, name: str) -> int | None:
+        """Return this rank's counter of a parameter of which it holds an element."""
+        return Engine.steps(self, name) if self.parameters[name].numel() > 0 else None
 
-    def _gather(self) -> Wholes:
-        names = list(self.parameters)
-        counters = torch.tensor([super(FSDP1, self).steps(name) for name in names])
-        dist.all_reduce(counters, op=dist.ReduceOp.MAX, group=self.group)
-        self.counters = dict(zip(names, counters.tolist(), strict=True))
-        pieces = [piece for param in self.opening.params for piece in self._pieces(param.name)]
-        if not self.cuts:
-            return self._found([piece.values for piece in pieces])
-        return self._found(put_together(pieces, self.group))
+    def held(self) -> list[Piece]:
+        """Return this rank's runs of all parameters, gradients and moments."""
+        return [piece for param in self.opening.params for piece in self._pieces(param.name)]
 
     def _pieces(self, name: str) -> list[Piece]:
-        """Return what this rank holds of a parameter, its gradient and its moments."""
         parameter = self.parameters[name]
         shape = next(param.shape for param in self.opening.params if param.name == name)
         own = {"": parameter.detach(), "/gradient": parameter.grad}
         own.update({f"/{key}": value for key, value in self.moments(name).items()})
-        if self.cuts and parameter.numel() == 0:
+        if parameter.numel() == 0:
             own = {}
         dtype, start = model.weight_dtype(self.opening.precision), self.starts[parameter]
         return [Piece(f"{name}{s}", shape, dtype, start, own.get(s)) for s in SUFFIXES]
-
-    def _found(self, tensors: list[torch.Tensor | None]) -> Wholes:
-        wholes: Wholes = {}
-        for index, param in enumerate(self.opening.params):
-            own = tensors[index * len(SUFFIXES) :]
-            wholes[param.name] = {
-                suffix: value.detach().reshape(param.shape).clone()
-                for suffix, value in zip(SUFFIXES, own, strict=False)
-                if value is not None
-            }
-        return wholes
