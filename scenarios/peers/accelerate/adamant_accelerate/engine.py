@@ -17,7 +17,6 @@ from adamant_accelerate.state import accelerator
 from adamant_torch import Engine, around, model, optimizer, saves
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Overflow, Precision
-from adamant_torch.shards import put
 
 SMALL = 2.0**-120  # above it a quarter is a normal number, in fp32 and in bf16
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
@@ -134,8 +133,8 @@ class AccelerateEngine(Engine):
             with self.accelerator.accumulate(self.model):
                 if named:
                     self.accelerator.backward(self.model(model.tree(named)))
-        if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
-            put(self.parameters[overflow.name], overflow.index, overflow.value)
+        if overflow is not None:
+            self.overwrite(overflow)
 
     def clip(self) -> float:
         """Clip by accelerate; return the norm before."""

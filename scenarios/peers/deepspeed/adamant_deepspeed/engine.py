@@ -20,7 +20,7 @@ from adamant_deepspeed.offer import Offer
 from adamant_deepspeed.places import Place, gather
 from adamant_torch import model, optimizer
 from adamant_torch.model import DTYPES
-from adamant_torch.protocol import Message, ProtocolError
+from adamant_torch.protocol import ProtocolError
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.rows import ShowsRows, Tensors
 
@@ -43,12 +43,9 @@ class ZeroEngine(Offer, ShowsRows):
         self.parts: partitions.Partitions
         self.places: dict[str, Place]
         self.kept: Flats = []  # what backwards have added up, with the loss scale
-        self.with_gradient: set[str] = set()
         self.as_reduced = False  # DeepSpeed still holds what `kept` holds
-        self.clip_to = opening.clip
-        self.loss_scale = opening.loss_scale
         self.clips = False  # the next step clips
-        self.scales = scales.Scales()
+        self.scaling: scales.Scales = scales.Scales(opening.loss_scale, opening.clip)
 
     def arithmetic(self) -> str:
         """Return "interval": shard boundaries decide which elements a vector's code computes."""
@@ -66,6 +63,7 @@ class ZeroEngine(Offer, ShowsRows):
         self.engine, self.zero, _, _ = deepspeed.initialize(
             model=whole, optimizer=self.make_optimizer(groups), config=config(self.opening)
         )
+        self.scaling.zero = self.zero
         self.optimizer = self.zero.optimizer
         self.parts = partitions.of(self.zero, int(self.opening.options["zero"]))
         self.places = self.parts.places(self.parameters)
@@ -82,7 +80,7 @@ class ZeroEngine(Offer, ShowsRows):
     ) -> None:
         """Run a backward through DeepSpeed, and add what it has reduced to what is kept."""
         self.parts.drop()
-        self.clips, self.scales.norm = False, 0.0
+        self.clips, self.scaling.norm = False, 0.0
         params = [param for param in self.opening.params if param.name not in without]
         if params:
             names = net.names(self.opening)
@@ -129,28 +127,28 @@ class ZeroEngine(Offer, ShowsRows):
 
     def clip(self) -> float:
         """Ask DeepSpeed for the norm that the next step will clip by."""
-        if self.clip_to is None:
+        if self.scaling.clip_to is None:
             raise ProtocolError("clip: no norm to clip to was set")
         self._hand_over()
         self.clips = True
-        self.scales.norm = scales.true_norm(self.zero, float(self.parts.norm()), self.kept)
-        return self.scales.norm
+        self.scaling.norm = scales.true_norm(self.zero, float(self.parts.norm()), self.kept)
+        return self.scaling.norm
 
     def step(self) -> bool:
         """Let DeepSpeed step; return False where it skipped."""
         self._hand_over()
         self.as_reduced = False
-        self.zero.clip_grad = float(self.clip_to or 0.0) if self.clips else 0.0
+        self.zero.clip_grad = float(self.scaling.clip_to or 0.0) if self.clips else 0.0
         with ExitStack() as ways:
             if self.zero.clip_grad and self.opening.options["clip_factor"] == "quotient":
-                ways.enter_context(around.clipping_with_one_factor(self.zero, self.scales.norm))
+                ways.enter_context(around.clipping_with_one_factor(self.zero, self.scaling.norm))
             if self.opening.options["missing_gradients"] == "kept":
                 ways.enter_context(self._leaving_alone(self.parameters.keys() - self.with_gradient))
-            if self.loss_scale == "none" and self.opening.options["non_finite"] == "stepped":
+            if self.scaling.setting == "none" and self.opening.options["non_finite"] == "stepped":
                 ways.enter_context(around.stepping_whatever_it_finds(self.zero))
             self.engine.step()
-        self.scales.skipped = bool(self.zero.overflow)
-        return not self.scales.skipped
+        self.scaling.skipped = bool(self.zero.overflow)
+        return not self.scaling.skipped
 
     @contextmanager
     def _leaving_alone(self, names: Set[str]) -> Iterator[None]:
@@ -166,23 +164,12 @@ class ZeroEngine(Offer, ShowsRows):
 
     def zero_grad(self, set_to_none: bool) -> None:
         """Drop the gradients, or fill them with zeros."""
-        self.clips, self.scales.norm = False, 0.0
+        self.clips, self.scaling.norm = False, 0.0
         self.as_reduced = False
         if set_to_none:
             self.kept, self.with_gradient = [], set()
         for flat in self.kept:
             flat.zero_()
-
-    def set(self, change: Message) -> None:
-        """Change settings of groups, the norm to clip to, the loss scale."""
-        for group in change.get("groups", []):
-            optimizer.set_group(self.optimizer, group)
-        if "clip" in change:
-            self.clip_to = change["clip"]
-        if "loss_scale" in change:
-            self.loss_scale = change["loss_scale"]
-            scales.renew(self.zero, self.loss_scale)
-            self.scales.skipped = False
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint."""
@@ -199,8 +186,7 @@ class ZeroEngine(Offer, ShowsRows):
     def loaded(self) -> None:
         """Begin anew after a load."""
         self.parts.drop()
-        self.zero_grad(set_to_none=True)
-        self.scales.skipped = False
+        super().loaded()
 
     # --- what a rank shows ----------------------------------------------------------------------
 
@@ -210,10 +196,6 @@ class ZeroEngine(Offer, ShowsRows):
 
     def _flats(self, group: int) -> Flats:
         return [self.parts.weights()[group], *self._flat_moments(group).values()]
-
-    def has_gradient(self, name: str) -> bool:
-        """Return whether a parameter has a gradient."""
-        return name in self.with_gradient
 
     def whole_tensors(self, name: str) -> Tensors:
         """Return all that belongs to a parameter, put together of the ranks' parts."""
@@ -239,7 +221,3 @@ class ZeroEngine(Offer, ShowsRows):
         """Return how many steps a parameter's flat tensor has taken."""
         state = self.optimizer.state.get(self.parts.weights()[self.places[name].group], {})
         return int(state.get("step", 0))
-
-    def scale(self) -> Message:
-        """Return what DeepSpeed's scaler knows."""
-        return self.scales.report(self.zero)

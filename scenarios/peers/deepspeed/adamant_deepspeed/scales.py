@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,22 +10,28 @@ import torch.distributed as dist
 
 from adamant_deepspeed.config import half
 from adamant_torch.protocol import Message, number
+from adamant_torch.scale import Scaling
 
 
-@dataclass
-class Scales:
-    """What a rank reports of its scaler."""
+class Scales(Scaling):
+    """What a rank says of its loss scale. The scaler is that of DeepSpeed's optimizer."""
 
-    norm: float = 0.0
-    skipped: bool = False
+    zero: Any = None  # which has the opening's scale from its beginning
 
-    def report(self, zero: Any) -> Message:
+    def set_loss_scale(self, loss_scale: float | str) -> None:
+        """Begin, change or end the loss scale."""
+        self.skipped = False
+        self.setting = loss_scale
+        if self.zero is not None:
+            renew(self.zero, loss_scale)
+
+    def report(self) -> Message:
         """Return loss scale, last verdict, last norm and progress."""
         return {
-            "loss_scale": number(float(zero.loss_scale)),
+            "loss_scale": number(float(self.zero.loss_scale)),
             "skipped": self.skipped,
             "norm": number(self.norm),
-            "growth_tracker": progress(zero.loss_scaler),
+            "growth_tracker": progress(self.zero.loss_scaler),
         }
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from adamant_torch.around import make_missing_states
+
 NOBODY = "no parameter"  # in the place of one, in the state of a rank that owns none
 
 
@@ -21,14 +23,7 @@ def make_states(optimizer: Any) -> None:
     state that it finds, and has no state dict where there is none.
     """
     for each in getattr(optimizer, "sub_optimizers", [optimizer]):
-        for group in each.param_groups:
-            for parameter in group["params"]:
-                if not each.state.get(parameter):
-                    each.state[parameter] = {
-                        "step": torch.tensor(0.0),
-                        "exp_avg": torch.zeros_like(parameter, dtype=torch.float32),
-                        "exp_avg_sq": torch.zeros_like(parameter, dtype=torch.float32),
-                    }
+        make_missing_states(each, torch.float32)
     if hasattr(optimizer, "sub_optimizers"):
         optimizer._sync_sub_optimizers_state_to_hdo()
 

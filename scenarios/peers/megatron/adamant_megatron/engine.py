@@ -157,11 +157,6 @@ class Engine(hello.Offer, Parts):
             around.part_steps(self.optimizer)
         return ["clip"]
 
-    def loaded(self) -> None:
-        """Begin anew after a load."""
-        self.zero_grad(set_to_none=True)
-        self.scaling.skipped = False
-
     # --- gradients and states --------------------------------------------------------------------
 
     def _hand_over(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import torch.distributed as dist
 from megatron.core import parallel_state
@@ -12,7 +10,6 @@ from megatron.core.optimizer.distrib_optimizer import DistributedOptimizer
 from adamant_torch import optimizer
 from adamant_torch.model import DTYPES, weight_dtype
 from adamant_torch.protocol import Message
-from adamant_torch.requests import Opening
 from adamant_torch.rows import Piece, PutTogether, Tensors
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -23,14 +20,6 @@ class Parts(PutTogether):
 
     distributed: DistributedOptimizer
     group_names: list[str]  # as they were at first
-
-    def __init__(self, opening: Opening, mesh: Any, rank: int) -> None:
-        super().__init__(opening, mesh, rank)
-        self.with_gradient: set[str] = set()
-
-    def has_gradient(self, name: str) -> bool:
-        """Return whether a parameter has a gradient, be it of zeros."""
-        return name in self.with_gradient
 
     def whole_tensors(self, name: str) -> Tensors:
         """Return the parameter as this rank computes with it, and what is sharded."""

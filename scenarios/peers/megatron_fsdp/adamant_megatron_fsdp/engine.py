@@ -51,7 +51,6 @@ class MegatronFsdpEngine(hello.Offer, PutTogether):
         found = dict(self.model.module.named_parameters())
         self.parameters = {name: found[full] for name, full in self.names.items()}
         self.optimizer = self.make_optimizer(optimizer.param_groups(opening, self.parameters))
-        self.with_gradient: set[str] = set()
 
     def make_optimizer(self, groups: list[Settings]) -> torch.optim.Optimizer:
         """Return PyTorch's optimizer as `fully_shard_optimizer` has changed it.
@@ -103,11 +102,6 @@ class MegatronFsdpEngine(hello.Offer, PutTogether):
             self._put(overflow)
         self._attach_gradients()
 
-    def step(self) -> bool:
-        """Step the optimizer, which hands the weights back to the model."""
-        self.optimizer.step()
-        return True
-
     def zero_grad(self, set_to_none: bool) -> None:
         """Drop the gradients, or fill them with zeros.
 
@@ -153,10 +147,6 @@ class MegatronFsdpEngine(hello.Offer, PutTogether):
         return {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
 
     # --- what a rank shows ----------------------------------------------------------------------
-
-    def has_gradient(self, name: str) -> bool:
-        """Return whether a parameter has a gradient, be it of zeros."""
-        return name in self.with_gradient
 
     def whole_tensors(self, name: str) -> Tensors:
         """Return what this rank gathers of the parameter, and what is sharded of it."""

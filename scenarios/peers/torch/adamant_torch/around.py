@@ -24,11 +24,11 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 # --- missing_states: made ---------------------------------------------------------------------
 
 
-def make_missing_states(optimizer: torch.optim.Optimizer) -> None:
+def make_missing_states(optimizer: torch.optim.Optimizer, dtype: torch.dtype | None = None) -> None:
     """Give each parameter without state what its first step would begin with: no helper steps."""
     for parameter in [each for group in optimizer.param_groups for each in group["params"]]:
         if not optimizer.state.get(parameter):
-            first, second = torch.zeros_like(parameter), torch.zeros_like(parameter)
+            first, second = (torch.zeros_like(parameter, dtype=dtype) for _ in range(2))
             state = {"step": torch.tensor(0.0), "exp_avg": first, "exp_avg_sq": second}
             optimizer.state[parameter] = state
 

@@ -38,7 +38,15 @@ class Piece:
 
 
 class ShowsRows(Engine):
-    """An engine whose ranks show rows of what they gather."""
+    """An engine whose ranks show rows of what they gather. Its gradients lie in buffers."""
+
+    def __init__(self, opening: Opening, mesh: Any, rank: int) -> None:
+        super().__init__(opening, mesh, rank)
+        self.with_gradient: set[str] = set()  # of which the buffers' values are gradients
+
+    def has_gradient(self, name: str) -> bool:
+        """Return whether a parameter has a gradient, be it of zeros."""
+        return name in self.with_gradient
 
     def whole_tensors(self, name: str) -> Tensors:
         """Return all that belongs to a parameter by suffix, whole. It may be a collective."""

@@ -112,6 +112,7 @@ class FSDP1(PutTogether):
         leaves them what they are if they are divided by the number of ranks, and only then. For
         another mean they are put aside meanwhile.
         """
+        drops_missing = self.opening.options.get("missing_gradients") == "none"
         before = {name: parameter.grad for name, parameter in self.parameters.items()}
         aside = not self.cuts and wrapping.divides_once(self.opening)
         if aside:
@@ -122,14 +123,10 @@ class FSDP1(PutTogether):
             earlier = before[name]
             if aside and earlier is not None:
                 parameter.grad = earlier if parameter.grad is None else parameter.grad + earlier
-            if earlier is None and name in without and self.drops_missing():
+            if earlier is None and name in without and drops_missing:
                 parameter.grad = None
         if overflow is not None:
             self.overwrite(overflow)
-
-    def drops_missing(self) -> bool:
-        """Whether a gradient of zeros is taken away where the loss did not have the parameter."""
-        return self.opening.options.get("missing_gradients") == "none"
 
     def overwrite(self, overflow: Overflow) -> None:
         """Set an element of the reduced gradient where this rank, or a replica of it, holds it."""
