@@ -1,5 +1,8 @@
 #include "scenarios/language/recipe.h"
 
+#include "scenarios/language/key.h"
+#include "scenarios/language/recipe_table.h"
+
 namespace adamant::scenarios {
 
 namespace {
