@@ -52,6 +52,7 @@ std::string describe(Ledger const& ledger, Zeros zeros);
 /// The keys of a document, without the findings.
 StrictJson to_json(Ledger const& ledger);
 
+/// Of bounds on chances. They are exact: nothing else of them is approximated or picked by hand.
 inline constexpr double confidence = 0.95;
 
 /// The chance that one more case fails is at most this, with `confidence`, where `failed` of

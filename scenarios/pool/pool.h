@@ -52,6 +52,7 @@ void run_jobs(PoolOptions const& options, Work const& work,
 /// The number of cores that this process may use.
 int default_workers();
 
+/// Numbers that a worker process writes and its parent reads while the job is under way.
 class SharedCounts {
  public:
   struct Counts {

@@ -56,7 +56,8 @@ std::optional<Refusal> refuse_checkpoints(Scenario const& scenario,
 std::optional<Refusal> refuse_further_run(Scenario const& scenario, FurtherRun const& run);
 
 /// Of parameters, once for each setting that loads lead to, and of operations, those of captures
-/// four times as often as they are recorded; all of it once for each run.
+/// four times as often as they are recorded; all of it once for each run. A small file may ask for
+/// more than anybody waits for.
 inline constexpr std::int64_t extent_max = std::int64_t{1} << 20;
 
 /// `unsupported.extent` where there are more, at the operation that is one too many.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/language/words.h"
+#include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {
 
@@ -26,7 +27,10 @@ constexpr Row breach_table[] = {
 
 Row const* row_of(Breach breach) {
   auto const* const judged = std::get_if<JudgedBreach>(&breach);
-  return judged == nullptr ? nullptr : &breach_table[static_cast<std::size_t>(*judged)];
+  if (judged == nullptr) return nullptr;
+  auto const place = static_cast<std::size_t>(*judged);
+  ADAMANT_RUN_ASSERT(place < std::size(breach_table));
+  return &breach_table[place];
 }
 
 }  // namespace

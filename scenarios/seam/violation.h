@@ -29,6 +29,12 @@ enum class JudgedBreach {
 #undef ADAMANT_BREACH
 };
 
+inline constexpr std::size_t judged_breach_count = 0
+#define ADAMANT_BREACH(name, ...) +1
+#include "scenarios/seam/breaches.inc"
+#undef ADAMANT_BREACH
+    ;
+
 /// In a way that judges tell, or in one that a simulated world notices by itself: then the
 /// violation's text is what the world says.
 struct Breach : std::variant<JudgedBreach, sim::Breach> {

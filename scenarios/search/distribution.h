@@ -27,7 +27,8 @@ StrictJson never_json(Distribution const& seen, FeatureSet const& lacking);
 /// Why each of the other pairs cannot.
 StrictJson exclusive_json(FeatureSet const& lacking);
 
-/// Of cases that ran under two schedules and passed.
+/// Of cases that ran under two schedules and passed. Values may differ all the same: a sum of
+/// floats that is taken in the order in which ranks come, for one.
 struct ValuesCompared {
   std::uint64_t cases = 0;
   std::uint64_t different = 0;  // of those: with other values under the second

@@ -26,7 +26,7 @@ struct MutantLimits {
   std::uint64_t seed = 0;
   std::uint64_t cases_max = 0;  // generated ones, after all trials
   int case_seconds_max = 0;     // of processor time; who needs more, or 4 GiB, dies of SIGPROF
-  std::vector<std::string> engine_tests = {};  // the programs with them
+  std::vector<std::string> engine_tests = {};  // programs that have the engine's own tests
 };
 
 struct MutantEnd {
@@ -48,7 +48,8 @@ MutantEnd mutant_end_from_line(std::string const& line);
 /// How a worker process that died is counted: "crash" or "hang".
 std::string law_of_death(std::string const& death);
 
-/// How the tests ended.
+/// How the engine's own tests ended. They are in programs of their own that have mutants in their
+/// engine (properties/engine/mutants_main.cpp).
 struct EngineTestsEnd {
   bool failed = false;
   std::string test;   // the first that failed, or the one under way at the end; may be empty

@@ -30,11 +30,11 @@ constexpr double least_chance = 1e-6;  // that a bar of chances shows
 constexpr std::size_t never_shown_max = 300;
 
 std::string bar(double part) {
-  auto const width = static_cast<int>(std::lround(bar_width * std::clamp(part, 0.0, 1.0)));
+  auto const filled = static_cast<int>(std::lround(bar_width * std::clamp(part, 0.0, 1.0)));
   return fmt::format(
       "<td><svg class=\"bar\" width=\"{0}\" height=\"10\" viewBox=\"0 0 {0} 10\" "
       "aria-hidden=\"true\"><rect width=\"{1}\" height=\"10\"/></svg></td>",
-      bar_width, width);
+      bar_width, filled);
 }
 
 /// Of a chance, by its logarithm: a tenth of the chance is always so much shorter.

@@ -101,8 +101,8 @@ void draw_again(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
 
 /// Which ways around known defects the scenario takes (GenerateOptions::usual_options), and some
 /// other options. What is the default is not written, but for ways around. What one option breaks
-/// hides what needs another: that is why most cases go around all that is
-/// often met, and why those that do not go around half of it.
+/// hides what needs another: that is why most cases go around all that is often met, and why those
+/// that do not go around half of it.
 void draw_engine_options(Drawing& draws, Scenario& scenario) {
   std::vector<UsualOption> const& usual = draws.options().usual_options;
   EngineOptions& chosen = scenario.engine.options;
