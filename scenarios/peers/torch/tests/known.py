@@ -28,6 +28,11 @@ def entry(name: str) -> Known:
     return found
 
 
+def is_seen_here(cause: Known) -> bool:
+    """Return whether a cause was seen in the release that is here."""
+    return cause.was_seen_in({RELEASE})
+
+
 def on_one_line(scenario: str) -> str:
     """Return a scenario whose options of the engine do not go on in the next line."""
     return re.sub(r",\n +", ", ", scenario)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from adamant_torch import saves
-from tests.known import entry
+from tests.known import entry, is_seen_here
 from tests.peer import FP32, Launcher, World, different
 
 Maker = Callable[..., World]
@@ -65,7 +65,7 @@ def test_a_factor_divides_twice_where_a_shard_group_has_one_rank(
     one.backward()
     found = one.whole()["c/gradient"]
     total = torch.stack([share["c"] for share in one.gradients(1)]).sum(0)
-    twice = shard == 1 and way == "factor" and entry("divides_twice").shows()
+    twice = shard == 1 and way == "factor" and is_seen_here(entry("divides_twice"))
     assert torch.equal(found, total / (16 if twice else 4))
 
 

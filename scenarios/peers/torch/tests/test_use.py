@@ -12,7 +12,7 @@ from adamant_torch import accumulation, tensor_file
 from adamant_torch.driving import Driver
 from adamant_torch.model import AVERAGES
 from adamant_torch.protocol import EngineError
-from tests.known import entry
+from tests.known import entry, is_seen_here
 from tests.peer import World, different
 from tests.test_step import WORLDS, alone
 from tests.watched import Watched, lines
@@ -177,7 +177,7 @@ def test_passes_add_up_to_the_bits_of_any_gradient(way: str) -> None:
     assert different(dict(second), whole) != []
 
 
-@pytest.mark.skipif(not entry("partial_sums").shows(), reason="mended in this release")
+@pytest.mark.skipif(not is_seen_here(entry("partial_sums")), reason="mended in this release")
 def test_sums_of_replicas_that_wait_are_added_to_other_parameters(world: Maker) -> None:
     chosen = {"accumulation": "sharded", "passes": "parameters"}
     pair = [{"name": n, "shape": [4], "group": 0, "unit": 0} for n in ("a", "b")]
@@ -218,7 +218,7 @@ def test_parameters_without_gradient_are_frozen_or_left_out(tmp_path: Path, log:
 
 def outcome_of(way: str, cause: str) -> str:
     """Return how a backward ends that meets a defect which `lazy_init: at_open` goes around."""
-    return "error" if way == "by_forward" and entry(cause).shows() else "ok"
+    return "error" if way == "by_forward" and is_seen_here(entry(cause)) else "ok"
 
 
 @pytest.mark.parametrize("way", ["by_forward", "at_open"])
