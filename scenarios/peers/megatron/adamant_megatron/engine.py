@@ -136,8 +136,9 @@ class Engine(hello.Offer, Parts):
 
     def set(self, change: Message) -> None:
         """Change settings of groups, to which a load may have given other names, and the norm."""
-        for name, own in zip(self.group_names, self.optimizer.param_groups, strict=True):
-            own["name"] = name
+        if change.get("groups"):
+            for name, own in zip(self.group_names, self.optimizer.param_groups, strict=True):
+                own["name"] = name
         super().set(change)
 
     def save(self, directory: str) -> list[str]:

@@ -86,10 +86,11 @@ class MegatronFsdpEngine(hello.Offer, PutTogether):
         Megatron-FSDP's reductions sum, into buffers that are zero; the adapter divides once, and
         adds what was there before.
         """
+        shapes = {param.name: param.shape for param in self.opening.params}
         named = {
-            self.names[param.name]: gradients[param.name].reshape(param.shape)
-            for param in self.opening.params
-            if param.name not in without
+            full: gradients[name].reshape(shapes[name])
+            for name, full in self.names.items()  # in the order in which units stand
+            if name not in without
         }
         if named:
             before = [buffer.data.clone() for buffer in self._gradient_buffers()]

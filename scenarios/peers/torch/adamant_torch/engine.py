@@ -109,9 +109,11 @@ class Engine:
     def before_load(self) -> None:
         """Bring the world to where a load finds it: see `load_into` and `old_gradients`."""
         options = self.opening.options
-        untouched = not (self.optimizer.state or any(map(self.has_gradient, self.parameters)))
-        if untouched and options.get("load_into", "new") != "new":
-            self._train(steps=options["load_into"] == "stepped")
+        into = options.get("load_into", "new")
+        if into != "new":  # all ranks ask for all gradients: that may be a collective
+            gradients = [self.has_gradient(name) for name in self.parameters]
+            if not (self.optimizer.state or any(gradients)):
+                self._train(steps=into == "stepped")
         if options.get("old_gradients") == "dropped":
             self.zero_grad(set_to_none=True)
 

@@ -62,6 +62,19 @@ def test_fused_steps_of_runs_are_not_judged_by_the_rows_that_are_shown(
     assert one.launcher.must("open", **one.request())["arithmetic"] in answers
 
 
+def test_a_rank_that_holds_no_element_loads_with_the_others_again(
+    world: Maker, tmp_path: Path
+) -> None:
+    one = world(params=[{"name": "p", "shape": [1], "group": 0, "unit": 0}]).open()
+    one.train()
+    before = states(one)
+    directory = str(tmp_path / "checkpoint")
+    one.launcher.must("save", directory=directory)
+    for _ in range(2):
+        one.launcher.must("load", directory=directory)
+    assert different(states(one), before) == []
+
+
 @pytest.mark.parametrize("mode", ["adamw", "adam"])
 @pytest.mark.parametrize("implementation", ["single", "foreach"])
 @pytest.mark.parametrize(("shard", "replicate"), [*WORLDS, (7, 1)])

@@ -51,6 +51,14 @@ def test_an_element_that_nobody_holds_or_of_another_type_is_an_error(
         put_together([piece(0, torch.ones(6, dtype=torch.bfloat16))], alone_in_a_group)
 
 
+def test_an_element_that_two_hold_is_an_error(
+    alone_in_a_group: dist.ProcessGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dist, "all_reduce", lambda bits, group: bits.add_(bits.clone()))
+    with pytest.raises(EngineError, match="w: 2 ranks hold element 0"):
+        put_together([piece(0, torch.ones(6))], alone_in_a_group)
+
+
 def test_rows_are_those_of_fsdp2() -> None:
     rows = [rows_of((5, 3), index, 4) for index in range(4)]
     assert [(box.offsets, box.shape) for box in rows] == [
@@ -59,6 +67,17 @@ def test_rows_are_those_of_fsdp2() -> None:
         ((4, 0), (1, 3)),
         ((5, 0), (0, 3)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "ranks", "begins"),
+    [((8, 2), 2, [0, 4]), ((2, 5), 4, [0, 1, 2, 2]), ((1,), 3, [0, 1, 1])],
+)
+def test_each_row_is_shown_once(shape: tuple[int, ...], ranks: int, begins: list[int]) -> None:
+    rows = [rows_of(shape, index, ranks) for index in range(ranks)]
+    assert [box.offsets[0] for box in rows] == begins
+    assert sum(box.shape[0] for box in rows) == shape[0]
+    assert all(box.shape[1:] == shape[1:] for box in rows)
 
 
 class Nobodys(PutTogether):

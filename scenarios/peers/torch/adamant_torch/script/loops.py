@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from adamant_torch.script.layout import COLUMNS_MAX, MARGIN, Expression, called
 
+NAME = r'(?<!["\w.]){}(?!["\w])'  # of a constant, and of no parameter within quotes
 ITERATION = ("clip", "step", "zero_grad")  # behind a backward
 
 
@@ -47,7 +48,7 @@ def length_of(blocks: list[Lines]) -> int:
 def body(blocks: list[Lines]) -> list[str]:
     """Return the lines of an iteration, whatever its gradients are called."""
     lines = [line for each in blocks for line in each.lines]
-    return [re.sub(r"\bGRADIENTS(_\d+)?\b", "gradients", line) for line in lines]
+    return [re.sub(NAME.format(r"GRADIENTS(_\d+)?"), "gradients", line) for line in lines]
 
 
 def loop(backwards: list[Lines], lines: list[str]) -> list[str]:
@@ -55,6 +56,6 @@ def loop(backwards: list[Lines], lines: list[str]) -> list[str]:
     names = [each.gradients[0] for each in backwards]
     head = called("for gradients in ", [("", Expression(name)) for name in names], 1, ":")
     if len(set(names)) == 1:
-        lines = [re.sub(r"\bgradients\b", names[0], line) for line in lines]
+        lines = [re.sub(NAME.format("gradients"), names[0], line) for line in lines]
         head = [f"{MARGIN}for _ in range({len(names)}):"]
     return [*head, *(MARGIN + line for line in lines)]
