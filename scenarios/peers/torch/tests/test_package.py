@@ -167,12 +167,15 @@ def test_mypy_knows_the_types_of_the_installed_package(
         assert "Incompatible return value type" in said.stdout
 
 
-def test_what_ships_needs_no_pytest_but_the_plugin() -> None:
+def test_what_ships_needs_nothing_of_tests_but_the_plugin() -> None:
+    helpers = {path.stem for path in (PEERS / "testing").iterdir()}
+    of_tests = {"pytest", "_pytest", "tests", *helpers}
     shipped = [file for folder in PEERS.glob("*/adamant_*") for file in folder.rglob("*.py")]
     needing = set()
     for file in shipped:
         nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
         names = {each.name for node in nodes if isinstance(node, ast.Import) for each in node.names}
         names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-        needing |= {file.parent.name} if "pytest" in names else set()
+        if of_tests & {name.split(".")[0] for name in names}:
+            needing.add(file.parent.name)
     assert needing == {"adamant_pytest"}
