@@ -14,12 +14,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-using MaybeRefusal = std::optional<Refusal>;
-
-std::string about(Param const& param) {
-  return "parameter `" + param.name + "`";
-}
-
 /// What is refused of the loads of a program, each with what those before it have left.
 class LoadWalk {
  public:
@@ -29,87 +23,66 @@ class LoadWalk {
       offers_.insert(offers_.end(), able.load_precisions->begin(), able.load_precisions->end());
   }
 
-  MaybeRefusal visit(Load const& load, SourceLine line) {
+  /// Errors: Refused.
+  void visit(Load const& load, SourceLine line) {
     if (load.layout && !offers(able_.layouts, *load.layout))
-      return unsupported("layout", "a load changes layout; supported: " + listed(able_.layouts),
-                         line);
-    if (auto refusal = refuse_world(load.world.value_or(setting_.world), line)) return refusal;
-    if (auto refusal = refuse_precision(load.types(), line)) return refusal;
+      refuse_at(line, "layout", "a load changes layout; supported: {}", listed(able_.layouts));
+    refuse_world(load.world.value_or(setting_.world), line);
+    refuse_precision(load.types(), line);
     setting_ = with(std::move(setting_), load);
     if (!load.keeps_addresses() && padded_.insert(setting_of(setting_)).second)
-      if (auto refusal = refuse_padding(setting_, line)) return refusal;
-    if (auto refusal = refuse_offload(load.offload.value_or(Offload()), line)) return refusal;
+      refuse_where(refuse_padding(setting_, line));
+    refuse_offload(load.offload.value_or(Offload()), line);
     if (load.order && *load.order != ParamOrder::listed && !able_.loads_in_any_order)
-      return unsupported("order",
-                         "a load asks for parameters in another order; supported: as listed", line);
+      refuse_at(line, "order", "a load asks for parameters in another order; supported: as listed");
     if (load.anew && !able_.loads_anew)
-      return unsupported("anew", "a load asks for a new job; supported: loads without `anew`",
-                         line);
-    return std::nullopt;
+      refuse_at(line, "anew", "a load asks for a new job; supported: loads without `anew`");
   }
 
  private:
-  MaybeRefusal refuse_world(World const& world, SourceLine line) const {
+  void refuse_world(World const& world, SourceLine line) const {
     if (world.replicate > able_.replicate_max)
-      return unsupported("replicate",
-                         "a load changes world; supported: " + replicas(able_.replicate_max), line);
+      refuse_at(line, "replicate", "a load changes world; supported: {}",
+                replicas(able_.replicate_max));
     if (!offers(able_.outers, world.outer))
-      return unsupported("outer", "a load changes world; supported: outer: " + listed(able_.outers),
-                         line);
+      refuse_at(line, "outer", "a load changes world; supported: outer: {}", listed(able_.outers));
     if (world.rank_count() > able_.ranks_max)
-      return unsupported(
-          "ranks",
-          "a load changes world; supported: up to " + std::to_string(able_.ranks_max) + " ranks",
-          line);
-    return std::nullopt;
+      refuse_at(line, "ranks", "a load changes world; supported: up to {} ranks", able_.ranks_max);
   }
 
-  MaybeRefusal refuse_precision(PrecisionOverride const& change, SourceLine line) {
+  void refuse_precision(PrecisionOverride const& change, SourceLine line) {
     Precision const before = std::exchange(setting_.precision, with(setting_.precision, change));
-    if (setting_.precision == before) return std::nullopt;
-    if (!recipes_.insert(setting_.precision).second) return std::nullopt;
+    if (setting_.precision == before || !recipes_.insert(setting_.precision).second) return;
     if (auto const found = first_conflict(setting_))
-      return unsupported(
-          found->conflict.detail,
-          "after a load, " + about(*found->param) + ": " + std::string(found->conflict.why), line);
+      refuse_at(line, found->conflict.detail, "after a load, parameter `{}`: {}",
+                found->param->name, found->conflict.why);
     if (!able_.load_precisions)
-      return unsupported("precision", "a load changes precision; supported: the same as saved",
-                         line);
-    for (Param const& param : setting_.params) {
-      if (param.is_tied()) continue;
-      if (auto refusal = refuse_types(param, line)) return refusal;
-    }
+      refuse_at(line, "precision", "a load changes precision; supported: the same as saved");
+    for (Param const& param : setting_.params)
+      if (!param.is_tied()) refuse_types(param, line);
     if (!able_.cast_gradients && makes_cast_copy(setting_))
-      return unsupported("decoupled_grad",
-                         "a load leads to types that need a cast copy; supported: "
-                         "decoupled_grad: true, and types that need no cast",
-                         line);
-    return std::nullopt;
+      refuse_at(line, "decoupled_grad",
+                "a load leads to types that need a cast copy; supported: decoupled_grad: true, and "
+                "types that need no cast");
   }
 
-  MaybeRefusal refuse_types(Param const& param, SourceLine line) const {
+  void refuse_types(Param const& param, SourceLine line) const {
     Precision const types = setting_.precision_of(param);
-    bool const offered = accepted(offers_, types);
-    if (offered && accepted(offers_, types, setting_.optimizer.loss_scale.kind))
-      return std::nullopt;
-    if (offered)
-      return unsupported("loss_scale",
-                         "after a load, " + about(param) +
-                             ": its types go without this loss scale; supported: none",
-                         line);
-    return unsupported(
-        "precision",
-        "after a load, " + about(param) + ": its types change; supported: " + text_of(offers_),
-        line);
+    if (!accepted(offers_, types))
+      refuse_at(line, "precision", "after a load, parameter `{}`: its types change; supported: {}",
+                param.name, text_of(offers_));
+    if (!accepted(offers_, types, setting_.optimizer.loss_scale.kind))
+      refuse_at(line, "loss_scale",
+                "after a load, parameter `{}`: its types go without this loss scale; supported: "
+                "none",
+                param.name);
   }
 
-  MaybeRefusal refuse_offload(Offload const& offload, SourceLine line) const {
+  void refuse_offload(Offload const& offload, SourceLine line) const {
     if (offloads_nothing(offload))
-      return unsupported("offload",
-                         "a load asks for an offload of neither moments nor main weights", line);
+      refuse_at(line, "offload", "a load asks for an offload of neither moments nor main weights");
     if (offload.index() != 0 && !able_.offload)
-      return unsupported("offload", "a load asks for an offload; supported: none", line);
-    return std::nullopt;
+      refuse_at(line, "offload", "a load asks for an offload; supported: none");
   }
 
   Scenario setting_;
@@ -119,24 +92,16 @@ class LoadWalk {
   std::set<Setting> padded_;            // likewise
 };
 
-MaybeRefusal refuse_missing(Action const& action, SourceLine line, Capabilities const& able) {
-  bool const lacks = (std::holds_alternative<Save>(action) && !able.save) ||
-                     (std::holds_alternative<Load>(action) && !able.load);
-  if (!lacks) return std::nullopt;
-  return unsupported(
-      word_of(action),
-      "engine " + able.engine + " has no checkpoints; supported: sim, sim-unchecked, cuda", line);
-}
-
-MaybeRefusal refuse_saves_and_loads(Scenario const& scenario, Capabilities const& able) {
+void refuse_saves_and_loads(Scenario const& scenario, Capabilities const& able) {
   LoadWalk loads(scenario, able);
   for (Operation const& operation : scenario.program) {
-    if (auto refusal = refuse_missing(operation.action, operation.line, able)) return refusal;
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load == nullptr) continue;
-    if (auto refusal = loads.visit(*load, operation.line)) return refusal;
+    Action const& action = operation.action;
+    auto const* const load = std::get_if<Load>(&action);
+    if ((std::holds_alternative<Save>(action) && !able.save) || (load != nullptr && !able.load))
+      refuse_at(operation.line, word_of(action),
+                "engine {} has no checkpoints; supported: sim, sim-unchecked, cuda", able.engine);
+    if (load != nullptr) loads.visit(*load, operation.line);
   }
-  return std::nullopt;
 }
 
 bool fits(Fault const& fault) {
@@ -163,13 +128,6 @@ bool can_inject(Fault const& fault, Capabilities const& able) {
   return able.load;
 }
 
-std::string without_fault(Fault const& fault, Capabilities const& able) {
-  std::string const text = "engine " + able.engine + " takes no faults";
-  bool const any = able.can_crash || able.out_of_memory || able.load;
-  std::string const which = any ? " at " + std::string(word_for(fault.at)) : "";
-  return text + which + "; supported: sim, sim-unchecked";
-}
-
 /// Of each load, in order: had its checkpoint been saved twice before?
 std::vector<bool> older_saves(Scenario const& scenario) {
   std::map<std::string_view, int> saves;
@@ -186,22 +144,21 @@ bool is_of_one(std::vector<bool> const& loads, std::int64_t nth) {
   return nth <= std::ssize(loads) && loads[static_cast<std::size_t>(nth - 1)];
 }
 
-MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabilities const& able,
-                          std::vector<bool> const& older) {
+void refuse_fault(Fault const& fault, Scenario const& scenario, Capabilities const& able,
+                  std::vector<bool> const& older) {
   SourceLine const line = scenario.lines["faults"];
   if (!fits(fault))
-    return unsupported("faults",
-                       "no such fault can be injected; supported: at save then crash, at malloc "
-                       "then out_of_memory, at load then flip_byte, truncate, remove_file or "
-                       "stale_file",
-                       line);
-  if (!can_inject(fault, able)) return unsupported("faults", without_fault(fault, able), line);
+    refuse_at(line, "faults",
+              "no such fault can be injected; supported: at save then crash, at malloc then "
+              "out_of_memory, at load then flip_byte, truncate, remove_file or stale_file");
+  bool const takes_any = able.can_crash || able.out_of_memory || able.load;
+  if (!can_inject(fault, able))
+    refuse_at(line, "faults", "engine {} takes no faults{}{}; supported: sim, sim-unchecked",
+              able.engine, takes_any ? " at " : "", takes_any ? word_for(fault.at) : "");
   if (fault.then == Fault::Then::stale_file && !is_of_one(older, fault.nth.value_or(1)))
-    return unsupported("faults",
-                       "stale_file needs two saves under the name that is loaded: an older one to "
-                       "take the file from",
-                       line);
-  return std::nullopt;
+    refuse_at(line, "faults",
+              "stale_file needs two saves under the name that is loaded: an older one to take the "
+              "file from");
 }
 
 }  // namespace
@@ -210,12 +167,10 @@ bool has_older_save(Scenario const& scenario, std::int64_t nth) {
   return is_of_one(older_saves(scenario), nth);
 }
 
-MaybeRefusal refuse_checkpoints(Scenario const& scenario, Capabilities const& capabilities) {
-  if (auto refusal = refuse_saves_and_loads(scenario, capabilities)) return refusal;
+void refuse_checkpoints(Scenario const& scenario, Capabilities const& capabilities) {
+  refuse_saves_and_loads(scenario, capabilities);
   auto const older = older_saves(scenario);
-  for (Fault const& fault : scenario.faults)
-    if (auto refusal = refuse_fault(fault, scenario, capabilities, older)) return refusal;
-  return std::nullopt;
+  for (Fault const& fault : scenario.faults) refuse_fault(fault, scenario, capabilities, older);
 }
 
 }  // namespace adamant::scenarios

@@ -31,9 +31,8 @@ class Extent {
     return params_ * (std::ssize(settings_) + passed_) + operations_ + 2 * passed_;
   }
   std::string text() const {
-    return std::to_string(params_) + " parameters in " +
-           std::to_string(std::ssize(settings_) + passed_) + " settings and " +
-           std::to_string(operations_) + " operations";
+    return fmt::format("{} parameters in {} settings and {} operations", params_,
+                       std::ssize(settings_) + passed_, operations_);
   }
 
  private:
@@ -52,28 +51,26 @@ class Extent {
   std::int64_t passed_ = 0;
 };
 
-Refusal too_much(std::string const& found, SourceLine line) {
-  return unsupported("extent",
-                     found + " are more than is looked at before anything runs; supported: up to " +
-                         std::to_string(extent_max) +
-                         " parameters, once for each setting that loads lead to, and operations, "
-                         "all of it once for each run",
-                     line);
+[[noreturn]] void refuse_too_much(std::string const& found, SourceLine line) {
+  refuse_at(line, "extent",
+            "{} are more than is looked at before anything runs; supported: up to {} parameters, "
+            "once for each setting that loads lead to, and operations, all of it once for each run",
+            found, extent_max);
 }
 
 }  // namespace
 
-std::optional<Refusal> refuse_extent(Scenario const& scenario) {
+void refuse_extent(Scenario const& scenario) {
   Extent extent(scenario);
   for (Operation const& operation : scenario.program) {
     extent.follow(operation.action);
-    if (extent.count() > extent_max) return too_much(extent.text(), operation.line);
+    if (extent.count() > extent_max) refuse_too_much(extent.text(), operation.line);
   }
   for (Again const& again : scenario.again) extent.pass_through(std::ssize(again.through));
   std::int64_t const runs = 1 + std::ssize(scenario.other_worlds) + std::ssize(scenario.again);
-  if (extent.count() <= extent_max / runs) return std::nullopt;
-  return too_much(extent.text() + " in " + std::to_string(runs) + " runs",
-                  scenario.lines[scenario.again.empty() ? "worlds" : "again"]);
+  if (extent.count() > extent_max / runs)
+    refuse_too_much(fmt::format("{} in {} runs", extent.text(), runs),
+                    scenario.lines[scenario.again.empty() ? "worlds" : "again"]);
 }
 
 }  // namespace adamant::scenarios

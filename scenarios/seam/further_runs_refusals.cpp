@@ -11,8 +11,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-using MaybeRefusal = std::optional<Refusal>;
-
 template <typename... Actions>
 bool has(std::span<Operation const> program) {
   return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
@@ -46,64 +44,54 @@ bool scales_by_rank(Scenario const& scenario) {
 
 // Sums of other numbers round by the order of ranks, a norm is such a sum, and what an infinity
 // strikes depends on who adds it up.
-MaybeRefusal refuse_other_world(Scenario const& scenario, SourceLine line) {
+void refuse_other_world(Scenario const& scenario, SourceLine line) {
   if (scenario.gradients != GradientClass::exact)
-    return unsupported("again",
-                       "only sums of exact gradients are the same in any world; supported: "
-                       "gradients: exact",
-                       line);
+    refuse_at(
+        line, "again",
+        "only sums of exact gradients are the same in any world; supported: gradients: exact");
   if (clips(scenario))
-    return unsupported(
-        "again", "a norm is summed in another order in another world; supported: clip: none", line);
+    refuse_at(line, "again",
+              "a norm is summed in another order in another world; supported: clip: none");
   if (any_scale_rounds(scenario))
-    return unsupported("again",
-                       "gradients times this loss scale round, and in another world otherwise; "
-                       "supported: a loss_scale that is a power of two",
-                       line);
+    refuse_at(line, "again",
+              "gradients times this loss scale round, and in another world otherwise; supported: a "
+              "loss_scale that is a power of two");
   bool const skips = scenario.optimizer.loss_scale.kind != LossScale::Kind::none;
   if (has<Overflow>(scenario.program) && !skips)
-    return unsupported("again",
-                       "an overflow that is not skipped strikes other elements in another world; "
-                       "supported: a loss_scale",
-                       line);
-  return std::nullopt;
+    refuse_at(line, "again",
+              "an overflow that is not skipped strikes other elements in another world; supported: "
+              "a loss_scale");
 }
 
-MaybeRefusal refuse_scales(Scenario const& scenario, SourceLine line) {
-  if (!scales_by_rank(scenario)) return std::nullopt;
-  return unsupported("again",
-                     "a scale covers what one rank has, so numbers depend on the world; supported: "
-                     "state_scale: global and parameters without a recipe",
-                     line);
+void refuse_scales(Scenario const& scenario, SourceLine line) {
+  if (scales_by_rank(scenario))
+    refuse_at(line, "again",
+              "a scale covers what one rank has, so numbers depend on the world; supported: "
+              "state_scale: global and parameters without a recipe");
 }
 
 // What is reduced lies elsewhere in its buffer then, where ranks may be added up in another order.
-MaybeRefusal refuse_other_order(Scenario const& scenario, SourceLine line) {
+void refuse_other_order(Scenario const& scenario, SourceLine line) {
   if (clips(scenario))
-    return unsupported("again",
-                       "a norm is summed in another order where parameters are registered in "
-                       "another; supported: clip: none, or no order",
-                       line);
-  if (scenario.gradients == GradientClass::exact && !any_scale_rounds(scenario))
-    return std::nullopt;
-  return unsupported("again",
-                     "gradients whose sums round may be summed in another order where parameters "
-                     "are registered in another; supported: gradients: exact and a loss_scale that "
-                     "is a power of two, or no order",
-                     line);
+    refuse_at(line, "again",
+              "a norm is summed in another order where parameters are registered in another; "
+              "supported: clip: none, or no order");
+  if (scenario.gradients != GradientClass::exact || any_scale_rounds(scenario))
+    refuse_at(line, "again",
+              "gradients whose sums round may be summed in another order where parameters are "
+              "registered in another; supported: gradients: exact and a loss_scale that is a power "
+              "of two, or no order");
 }
 
 /// Can everything that the rest of the program needs be in a checkpoint there?
-MaybeRefusal refuse_resumed_at(Scenario const& scenario, std::int64_t entry, SourceLine line) {
+void refuse_resumed_at(Scenario const& scenario, std::int64_t entry, SourceLine line) {
   std::span<Operation const> const program(scenario.program);
   if (has<Capture, Replay>(program))
-    return unsupported("again", "a graph does not outlive a resumption; supported: no capture",
-                       line);
+    refuse_at(line, "again", "a graph does not outlive a resumption; supported: no capture");
   if (has<OffloadStates, ReloadStates>(program))
-    return unsupported("again",
-                       "a resumption brings states back to the device; supported: neither offload "
-                       "nor reload in the program",
-                       line);
+    refuse_at(line, "again",
+              "a resumption brings states back to the device; supported: neither offload nor "
+              "reload in the program");
   bool has_gradient = false;
   bool overflows = false;
   for (Operation const& operation : program.first(static_cast<std::size_t>(entry))) {
@@ -118,33 +106,29 @@ MaybeRefusal refuse_resumed_at(Scenario const& scenario, std::int64_t entry, Sou
     if (std::holds_alternative<Train>(action) || std::holds_alternative<Load>(action))
       has_gradient = false;
   }
-  if (!has_gradient && !overflows) return std::nullopt;
-  return unsupported("again",
-                     "no checkpoint holds the gradients that are there after entry " +
-                         std::to_string(entry) +
-                         "; supported: resumed_after behind a zero_grad, and before a backward and "
-                         "its overflow",
-                     line);
+  if (has_gradient || overflows)
+    refuse_at(line, "again",
+              "no checkpoint holds the gradients that are there after entry {}; supported: "
+              "resumed_after behind a zero_grad, and before a backward and its overflow",
+              entry);
 }
 
 }  // namespace
 
-std::optional<Refusal> refuse_further_run(Scenario const& scenario, FurtherRun const& run) {
+void refuse_further_run(Scenario const& scenario, FurtherRun const& run) {
   bool const other_world = run.promise == Promise::worlds;
   SourceLine const line = scenario.lines[other_world ? "worlds" : "again"];
   if (!scenario.faults.empty())
-    return unsupported("again", "faults happen to one run; supported: no faults", line);
+    refuse_at(line, "again", "faults happen to one run; supported: no faults");
   if (other_world) {
-    if (auto refusal = refuse_other_world(scenario, line)) return refusal;
+    refuse_other_world(scenario, line);
     return refuse_scales(scenario, line);
   }
   Again const& again = scenario.again[run.number];
-  if (!again.resumed_after) return std::nullopt;
-  if (again.order == ParamOrder::reversed)
-    if (auto refusal = refuse_other_order(scenario, line)) return refusal;
-  if (!again.through.empty())
-    if (auto refusal = refuse_scales(scenario, line)) return refusal;
-  return refuse_resumed_at(scenario, *again.resumed_after, line);
+  if (!again.resumed_after) return;
+  if (again.order == ParamOrder::reversed) refuse_other_order(scenario, line);
+  if (!again.through.empty()) refuse_scales(scenario, line);
+  refuse_resumed_at(scenario, *again.resumed_after, line);
 }
 
 }  // namespace adamant::scenarios

@@ -14,40 +14,32 @@ namespace adamant::scenarios {
 
 namespace {
 
-using MaybeRefusal = std::optional<Refusal>;
-
-MaybeRefusal refuse_scalars(Scenario const& scenario) {
-  for (Param const& param : scenario.params) {
-    if (param.is_tied() || !param.shape.empty()) continue;
-    return Refusal{
-        .id = "scalar_parameter",
-        .message = "parameter `" + param.name +
-                   "` has the shape [], which has no rows to shard; give it the shape [1]",
-        .line = param.line.value};
-  }
-  return std::nullopt;
+void refuse_scalars(Scenario const& scenario) {
+  for (Param const& param : scenario.params)
+    if (!param.is_tied() && param.shape.empty())
+      throw Refused{{.id = "scalar_parameter",
+                     .message = fmt::format("parameter `{}` has the shape [], which has no rows to "
+                                            "shard; give it the shape [1]",
+                                            param.name),
+                     .line = param.line.value}};
 }
 
 /// Types that nothing could keep together, and recipes that a parameter cannot take.
-MaybeRefusal refuse_types(Scenario const& scenario) {
+void refuse_types(Scenario const& scenario) {
   if (auto const found = first_conflict(scenario)) {
     Param const& param = *found->param;
     bool const own = param.precision != PrecisionOverride{};
-    return unsupported(found->conflict.detail,
-                       "parameter `" + param.name + "`: " + std::string(found->conflict.why),
-                       own ? param.line : scenario.lines["precision"]);
+    refuse_at(own ? param.line : scenario.lines["precision"], found->conflict.detail,
+              "parameter `{}`: {}", param.name, found->conflict.why);
   }
   for (Param const& param : scenario.params) {
     auto const recipe = param.precision.param;  // none of a tied one
     if (recipe && is_quantised(*recipe) && !takes(*recipe, param.shape))
-      return unsupported("recipe_shape",
-                         "parameter `" + param.name + "` names the recipe " +
-                             std::string(word_for(*recipe)) +
-                             ", which needs a matrix whose sides its blocks divide: 128 for "
-                             "fp8_block, 32 for mxfp8, 16 for nvfp4",
-                         param.line);
+      refuse_at(param.line, "recipe_shape",
+                "parameter `{}` names the recipe {}, which needs a matrix whose sides its blocks "
+                "divide: 128 for fp8_block, 32 for mxfp8, 16 for nvfp4",
+                param.name, word_for(*recipe));
   }
-  return std::nullopt;
 }
 
 /// Names that are loaded before the program has saved them.
@@ -124,37 +116,33 @@ class Grammar {
         states_(scenario),
         setting_(scenario) {}
 
-  MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
-    for (Operation const& operation : program) {
-      if (auto refusal = visit(operation, captured)) return refusal;
-    }
-    return std::nullopt;
+  /// Errors: Refused.
+  void walk(std::vector<Operation> const& program, bool captured = false) {
+    for (Operation const& operation : program) visit(operation, captured);
   }
 
  private:
-  MaybeRefusal visit(Operation const& operation, bool captured) {
+  void visit(Operation const& operation, bool captured) {
     Action const& action = operation.action;
     norm_.follow(action);
-    if (states_.with_cpu() && moves_states(action)) {
-      return unsupported("both_offloads",
-                         "offload and reload move states between steps, where a hybrid step keeps "
-                         "those of the CPU's part in host memory for good: one of the two",
-                         operation.line);
-    }
-    if (std::holds_alternative<ReloadStates>(action) && !states_.away()) {
-      return unsupported("reload_resident",
-                         "reload finds all states resident: nothing was offloaded", operation.line);
-    }
-    states_.follow(action);
+    visit_states(action, operation.line);
     if (auto const* load = std::get_if<Load>(&action)) follow_load(*load);
     if (std::holds_alternative<ClipNorm>(action) && norm_.is_none())
-      return unsupported("clip_without_norm", "clip needs a norm in force, which is none here",
-                         operation.line);
-    if (std::holds_alternative<Replay>(action)) return visit_replay(operation);
-    if (auto const* capture = std::get_if<Capture>(&action)) {
-      return visit_capture(*capture, operation.line, captured);
-    }
-    return std::nullopt;
+      refuse_at(operation.line, "clip_without_norm",
+                "clip needs a norm in force, which is none here");
+    if (std::holds_alternative<Replay>(action)) visit_replay(operation.line);
+    if (auto const* capture = std::get_if<Capture>(&action))
+      visit_capture(*capture, operation.line, captured);
+  }
+
+  void visit_states(Action const& action, SourceLine line) {
+    if (states_.with_cpu() && moves_states(action))
+      refuse_at(line, "both_offloads",
+                "offload and reload move states between steps, where a hybrid step keeps those of "
+                "the CPU's part in host memory for good: one of the two");
+    if (std::holds_alternative<ReloadStates>(action) && !states_.away())
+      refuse_at(line, "reload_resident", "reload finds all states resident: nothing was offloaded");
+    states_.follow(action);
   }
 
   void follow_load(Load const& load) {
@@ -165,44 +153,37 @@ class Grammar {
     captured_ = false;
   }
 
-  MaybeRefusal visit_replay(Operation const& operation) {
-    if (!captured_) {
-      return unsupported("replay_without_capture",
-                         ended_ ? "the load before it has ended the graph, as any does that says "
-                                  "world, layout, precision, offload, order or anew; replay needs "
-                                  "another capture behind that"
-                                : "replay needs a capture before it",
-                         operation.line);
-    }
-    if (captured_backward_ && foreign_) return foreign_scale(operation.line);
+  void visit_replay(SourceLine line) const {
+    if (!captured_ && ended_)
+      refuse_at(line, "replay_without_capture",
+                "the load before it has ended the graph, as any does that says world, layout, "
+                "precision, offload, order or anew; replay needs another capture behind that");
+    if (!captured_) refuse_at(line, "replay_without_capture", "replay needs a capture before it");
+    if (captured_backward_ && foreign_)
+      refuse_at(line, "captured_gradients",
+                "a load may have brought a loss scale that rounds, and gradients that round are "
+                "judged between backward and step, which a replay does not show; supported with "
+                "graphs: loads of what this program saves");
     if (captured_clips_ && norm_.is_none())
-      return unsupported("clip_without_norm",
-                         "what is replayed clips, and needs a norm in force, which is none here",
-                         operation.line);
-    return std::nullopt;
+      refuse_at(line, "clip_without_norm",
+                "what is replayed clips, and needs a norm in force, which is none here");
   }
 
-  MaybeRefusal visit_capture(Capture const& capture, SourceLine line, bool captured) {
-    if (captured) {
-      return unsupported("nested_capture", "a capture cannot be inside a capture", line);
-    }
-    if (auto refusal = walk(capture.body, true)) return refusal;
-    if (auto refusal = visit_captured(capture)) return refusal;
-    if (!optimizer_.capturable) {
-      return unsupported("capture_not_capturable",
-                         "capture and replay need optimizer.capturable: true", line);
-    }
+  void visit_capture(Capture const& capture, SourceLine line, bool captured) {
+    if (captured) refuse_at(line, "nested_capture", "a capture cannot be inside a capture");
+    walk(capture.body, true);
+    for (Operation const& operation : capture.body) visit_captured(operation);
+    if (!optimizer_.capturable)
+      refuse_at(line, "capture_not_capturable",
+                "capture and replay need optimizer.capturable: true");
     captured_ = true;
-    captured_backward_ =
-        std::any_of(capture.body.begin(), capture.body.end(),
-                    [](Operation const& operation) { return goes_back(operation); });
-    captured_clips_ =
-        std::any_of(capture.body.begin(), capture.body.end(), [&](Operation const& operation) {
-          return std::holds_alternative<ClipNorm>(operation.action) ||
-                 (std::holds_alternative<Train>(operation.action) && norm_.is_number());
-        });
-    if (auto refusal = refuse_addresses(line)) return refusal;
-    return refuse_ranks(line);
+    captured_backward_ = std::ranges::any_of(capture.body, goes_back);
+    captured_clips_ = std::ranges::any_of(capture.body, [&](Operation const& operation) {
+      return std::holds_alternative<ClipNorm>(operation.action) ||
+             (std::holds_alternative<Train>(operation.action) && norm_.is_number());
+    });
+    refuse_addresses(line);
+    refuse_ranks(line);
   }
 
   static bool goes_back(Operation const& operation) {
@@ -210,37 +191,22 @@ class Grammar {
            std::holds_alternative<Train>(operation.action);
   }
 
-  static Refusal foreign_scale(SourceLine line) {
-    return unsupported("captured_gradients",
-                       "a load may have brought a loss scale that rounds, and gradients that round "
-                       "are judged between backward and step, which a replay does not show; "
-                       "supported with graphs: loads of what this program saves",
-                       line);
-  }
-
-  MaybeRefusal visit_captured(Capture const& capture) {
-    for (Operation const& operation : capture.body) {
-      Action const& action = operation.action;
-      bool const gradients = goes_back(operation);
-      if (!traits_of(action).recorded)
-        return unsupported("captured_operation",
-                           "the operation " + std::string(word_of(action)) +
-                               " cannot be captured; supported in a capture: backward, clip, step, "
-                               "zero_grad, train, check",
-                           operation.line);
-      if (gradients && scenario_.gradients != GradientClass::exact)
-        return unsupported("captured_gradients",
-                           "gradients normal and wild are judged between backward and step, which "
-                           "a replay does not show; supported in a capture: exact",
-                           operation.line);
-      if (gradients && scales_round())
-        return unsupported("captured_gradients",
-                           "gradients times this loss scale round, and are judged between backward "
-                           "and step, which a replay does not show; supported in a capture: powers "
-                           "of two, and dynamic, that the gradients' type has room for",
-                           operation.line);
-    }
-    return std::nullopt;
+  void visit_captured(Operation const& operation) {
+    bool const gradients = goes_back(operation);
+    if (!traits_of(operation.action).recorded)
+      refuse_at(operation.line, "captured_operation",
+                "the operation {} cannot be captured; supported in a capture: backward, clip, "
+                "step, zero_grad, train, check",
+                word_of(operation.action));
+    if (gradients && scenario_.gradients != GradientClass::exact)
+      refuse_at(operation.line, "captured_gradients",
+                "gradients normal and wild are judged between backward and step, which a replay "
+                "does not show; supported in a capture: exact");
+    if (gradients && scales_round())
+      refuse_at(operation.line, "captured_gradients",
+                "gradients times this loss scale round, and are judged between backward and step, "
+                "which a replay does not show; supported in a capture: powers of two, and "
+                "dynamic, that the gradients' type has room for");
   }
 
   /// Of thousands of captured backwards each asks.
@@ -249,26 +215,21 @@ class Grammar {
     return *scales_round_;
   }
 
-  MaybeRefusal refuse_addresses(SourceLine line) {
-    if (able_.why_not_captured == nullptr) return std::nullopt;
-    if (!addressed_.insert(setting_.precision).second) return std::nullopt;
-    for (ParameterSpec const& spec : parameter_specs(setting_)) {
-      std::string const why = able_.why_not_captured(spec, optimizer_);
-      if (!why.empty()) return unsupported("captured_cast_gradient", why, line);
-    }
-    return std::nullopt;
+  void refuse_addresses(SourceLine line) {
+    if (able_.why_not_captured == nullptr) return;
+    if (!addressed_.insert(setting_.precision).second) return;
+    for (ParameterSpec const& spec : parameter_specs(setting_))
+      if (std::string const why = able_.why_not_captured(spec, optimizer_); !why.empty())
+        refuse_at(line, "captured_cast_gradient", "{}", why);
   }
 
-  MaybeRefusal refuse_ranks(SourceLine line) const {
+  void refuse_ranks(SourceLine line) const {
     std::int64_t const ranks = setting_.world.rank_count();
-    if (ranks <= able_.captured_ranks_max) return std::nullopt;
-    return unsupported(
-        "captured_loopback",
-        "a capture on " + std::to_string(ranks) +
-            " ranks is asked for, which share a GPU by the loop-back and meet on the host in the "
-            "middle of what would be captured; supported here: up to " +
-            std::to_string(able_.captured_ranks_max),
-        line);
+    if (ranks > able_.captured_ranks_max)
+      refuse_at(line, "captured_loopback",
+                "a capture on {} ranks is asked for, which share a GPU by the loop-back and meet "
+                "on the host in the middle of what would be captured; supported here: up to {}",
+                ranks, able_.captured_ranks_max);
   }
 
   Scenario const& scenario_;
@@ -302,24 +263,20 @@ Scenario as_before_reduction(Scenario scenario, Capabilities const& able) {
   return scenario;
 }
 
-MaybeRefusal refuse_further_runs(Scenario const& scenario, Capabilities const& able) {
+void refuse_further_runs(Scenario const& scenario, Capabilities const& able) {
   Scenario const reduced = as_before_reduction(scenario, able);
   for (FurtherRun const& run : further_runs(scenario)) {
-    if (auto refusal = refuse_further_run(reduced, run)) return refusal;
-    if (auto refusal = refuse(run.scenario, in_further_runs(able))) return refusal;
+    refuse_further_run(reduced, run);
+    refuse_where(refuse(run.scenario, in_further_runs(able)));
   }
-  return std::nullopt;
 }
 
-MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
-  if (!scenario.optimizer.capturable) return std::nullopt;
+void refuse_capturable_operations(Scenario const& scenario) {
+  if (!scenario.optimizer.capturable) return;
   for (Operation const& operation : scenario.program)
     if (offloads(operation.action))
-      return unsupported("capturable",
-                         "offload, reload and loads with an offload are supported without "
-                         "capturable",
-                         operation.line);
-  return std::nullopt;
+      refuse_at(operation.line, "capturable",
+                "offload, reload and loads with an offload are supported without capturable");
 }
 
 }  // namespace
@@ -336,16 +293,18 @@ Capabilities in_further_runs(Capabilities able) {
 }
 
 std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
-  if (auto refusal = refuse_extent(scenario)) return refusal;
-  if (auto refusal = refuse_scalars(scenario)) return refusal;
-  if (auto refusal = refuse_types(scenario)) return refusal;
-  if (auto refusal = Grammar(scenario, capabilities).walk(scenario.program)) return refusal;
-  if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
-  if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;
-  if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
-  if (auto refusal = refuse_checkpoints(scenario, capabilities)) return refusal;
-  if (auto refusal = refuse_gradient_use(scenario, capabilities)) return refusal;
-  return refuse_further_runs(scenario, capabilities);
+  return first_refusal([&] {
+    refuse_extent(scenario);
+    refuse_scalars(scenario);
+    refuse_types(scenario);
+    Grammar(scenario, capabilities).walk(scenario.program);
+    refuse_settings(scenario, capabilities);
+    refuse_operations(scenario, capabilities);
+    refuse_capturable_operations(scenario);
+    refuse_checkpoints(scenario, capabilities);
+    refuse_where(refuse_gradient_use(scenario, capabilities));
+    refuse_further_runs(scenario, capabilities);
+  });
 }
 
 }  // namespace adamant::scenarios

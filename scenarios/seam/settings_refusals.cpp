@@ -1,5 +1,7 @@
 #include "scenarios/seam/refusal_parts.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,27 +15,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-using MaybeRefusal = std::optional<Refusal>;
-
-/// Something that is asked for; where the engine lacks it, the scenario is refused.
-struct Asked {
-  bool lacking;
-  std::string_view detail;
-  std::string supported;
-  SourceLine line;
-};
-
-template <std::size_t N>
-MaybeRefusal first_lacking(std::array<Asked, N> const& all) {
-  for (Asked const& one : all) {
-    if (!one.lacking) continue;
-    return unsupported(one.detail,
-                       std::string(one.detail).append(" is asked for; ").append(one.supported),
-                       one.line);
-  }
-  return std::nullopt;
-}
-
 /// One after another; kinds that take the same types share them.
 std::string text_of(PrecisionOffer const& offer) {
   std::array<std::pair<std::string_view, std::string>, 5> const kinds{{
@@ -45,141 +26,121 @@ std::string text_of(PrecisionOffer const& offer) {
   }};
   std::string text;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    bool const same_follows = k + 1 < kinds.size() && kinds[k].second == kinds[k + 1].second;
-    text += kinds[k].first;
-    if (same_follows) {
-      text += " and ";
-    } else {
-      text += ' ';
-      text += kinds[k].second;
-      if (k + 1 < kinds.size()) text += ", ";
-    }
+    auto const& [kind, types] = kinds[k];
+    bool const last = k + 1 == kinds.size();
+    bool const same_follows = !last && types == kinds[k + 1].second;
+    text += same_follows ? fmt::format("{} and ", kind)
+                         : fmt::format("{} {}{}", kind, types, last ? "" : ", ");
   }
   return text;
 }
 
-MaybeRefusal refuse_precision(Scenario const& scenario, Capabilities const& capabilities) {
+void refuse_precision(Scenario const& scenario, Capabilities const& able) {
   for (Param const& param : scenario.params) {
     if (param.is_tied()) continue;
     Precision const types = scenario.precision_of(param);
     bool const own = param.precision != PrecisionOverride{};
     SourceLine const line = own ? param.line : scenario.lines["precision"];
-    if (!accepted(capabilities.precisions, types))
-      return unsupported("precision",
-                         "parameter `" + param.name +
-                             "` asks for types that are not supported; supported: " +
-                             text_of(capabilities.precisions),
-                         line);
-    if (types != scenario.precision && !capabilities.own_precision)
-      return unsupported("precision",
-                         "parameter `" + param.name +
-                             "` asks for types of its own; supported: those of all others",
-                         line);
+    if (!accepted(able.precisions, types))
+      refuse_at(line, "precision",
+                "parameter `{}` asks for types that are not supported; supported: {}", param.name,
+                text_of(able.precisions));
+    if (types != scenario.precision && !able.own_precision)
+      refuse_at(line, "precision",
+                "parameter `{}` asks for types of its own; supported: those of all others",
+                param.name);
   }
-  return std::nullopt;
 }
 
-MaybeRefusal refuse_world(Scenario const& scenario, Capabilities const& able) {
+void refuse_world(Scenario const& scenario, Capabilities const& able) {
   SourceLine const line = scenario.lines["world"];
   constexpr auto layout = std::get<index_of_key<Scenario>("layout")>(keys_of<Scenario>);
-  if (auto refusal = refuse_key(layout, scenario, able, scenario.lines["layout"])) return refusal;
-  if (auto refusal = refuse_keys(scenario.world, able, [&](auto) { return line; })) return refusal;
+  refuse_where(refuse_key(layout, scenario, able, scenario.lines["layout"]));
+  refuse_where(refuse_keys(scenario.world, able, [&](auto) { return line; }));
   if (scenario.world.rank_count() > able.ranks_max)
-    return first_lacking(std::array{
-        Asked{true, "ranks", "supported: up to " + std::to_string(able.ranks_max), line}});
-  return refuse_padding(scenario, scenario.lines["layout"]);
+    refuse_at(line, "ranks", "ranks is asked for; supported: up to {}", able.ranks_max);
+  refuse_where(refuse_padding(scenario, scenario.lines["layout"]));
 }
 
 /// What a parameter is beside a name, a shape and its types.
-MaybeRefusal refuse_params(Scenario const& scenario, Capabilities const& able) {
+void refuse_params(Scenario const& scenario, Capabilities const& able) {
   for (Param const& param : scenario.params) {
-    auto const lacking = first_lacking(std::array{
-        Asked{!param.parts.empty() && !able.parts, "parts", "supported: whole parameters",
-              param.line},
-        Asked{param.is_tied() && !able.tied, "tied", "supported: parameters with one name",
-              param.line},
-    });
-    if (lacking) return lacking;
+    if (!param.parts.empty() && !able.parts)
+      refuse_at(param.line, "parts", "parts is asked for; supported: whole parameters");
+    if (param.is_tied() && !able.tied)
+      refuse_at(param.line, "tied", "tied is asked for; supported: parameters with one name");
   }
-  return std::nullopt;
 }
 
-MaybeRefusal refuse_empty_tensors(Scenario const& scenario, Capabilities const& able) {
-  if (able.empty_tensors) return std::nullopt;
+void refuse_empty_tensors(Scenario const& scenario, Capabilities const& able) {
   for (Param const& param : scenario.params)
-    if (std::find(param.shape.begin(), param.shape.end(), 0) != param.shape.end())
-      return unsupported("empty_tensor",
-                         "parameter `" + param.name + "` has no elements; supported: one or more",
-                         param.line);
-  return std::nullopt;
+    if (!able.empty_tensors && std::ranges::count(param.shape, 0) > 0)
+      refuse_at(param.line, "empty_tensor",
+                "parameter `{}` has no elements; supported: one or more", param.name);
 }
 
-MaybeRefusal refuse_offload(Scenario const& scenario, Capabilities const& able) {
+void refuse_offload(Scenario const& scenario, Capabilities const& able) {
   bool const offloads = scenario.offload.index() != 0;
+  bool const capturable = scenario.optimizer.capturable;
   SourceLine const line = scenario.lines["offload"];
-  SourceLine const capturable = scenario.lines["capturable"];
-  return first_lacking(std::array{
-      Asked{offloads_nothing(scenario.offload), "offload",
-            "but neither moments nor main weights; supported: none, and states or a hybrid step "
-            "with anything to offload",
-            line},
-      Asked{offloads && !able.offload, "offload", "supported: none", line},
-      Asked{scenario.optimizer.capturable && offloads, "capturable", "supported without offload",
-            capturable},
-      Asked{scenario.optimizer.capturable && !able.capturable, "capturable", "supported: false",
-            capturable},
-  });
+  if (offloads_nothing(scenario.offload))
+    refuse_at(line, "offload",
+              "offload is asked for; but neither moments nor main weights; supported: none, and "
+              "states or a hybrid step with anything to offload");
+  if (offloads && !able.offload)
+    refuse_at(line, "offload", "offload is asked for; supported: none");
+  if (capturable && offloads)
+    refuse_at(scenario.lines["capturable"], "capturable",
+              "capturable is asked for; supported without offload");
+  if (capturable && !able.capturable)
+    refuse_at(scenario.lines["capturable"], "capturable",
+              "capturable is asked for; supported: false");
 }
 
 // What Adam is told is refused where the optimizer stands, whichever group asks for it.
-MaybeRefusal refuse_optimizer(Scenario const& scenario, Capabilities const& able) {
+void refuse_optimizer(Scenario const& scenario, Capabilities const& able) {
   for (AdamConfig const& config : adam_configs(scenario))
-    if (auto refusal = refuse_keys(config, able, [&](auto) { return scenario.lines["optimizer"]; }))
-      return refusal;
+    refuse_where(refuse_keys(config, able, [&](auto) { return scenario.lines["optimizer"]; }));
   if (!able.cast_gradients && makes_cast_copy(scenario))
-    return unsupported("decoupled_grad",
-                       "decoupled_grad is asked for; as a cast copy; supported: true, and types "
-                       "that need no cast",
-                       scenario.lines["decoupled_grad"]);
-  return refuse_keys(scenario.optimizer, able, [&](auto key) { return scenario.lines[key]; });
+    refuse_at(scenario.lines["decoupled_grad"], "decoupled_grad",
+              "decoupled_grad is asked for; as a cast copy; supported: true, and types that need "
+              "no cast");
+  refuse_where(
+      refuse_keys(scenario.optimizer, able, [&](auto key) { return scenario.lines[key]; }));
 }
 
 std::string text_of(std::vector<EngineOption> const& options) {
   if (options.empty()) return "this engine offers no options";
-  std::string text = "supported: ";
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    if (i > 0) text += "; ";
-    text += options[i].name;
-    for (std::size_t v = 0; v < options[i].values.size(); ++v)
-      text.append(v == 0 ? ": " : ", ").append(options[i].values[v]);
-  }
+  std::string text;
+  for (EngineOption const& option : options)
+    text += fmt::format("{}{}: {}", text.empty() ? "supported: " : "; ", option.name,
+                        fmt::join(option.values, ", "));
   return text;
 }
 
 /// The first option that is not offered, or whose value is not.
-MaybeRefusal refuse_options(Scenario const& scenario, Capabilities const& able) {
+void refuse_options(Scenario const& scenario, Capabilities const& able) {
   for (auto const& [name, value] : scenario.engine.options) {
     EngineOption const* const option = find_option(able, name);
     if (option != nullptr && offers(option->values, value)) continue;
     std::string const asked = able.options.empty() ? "engine_options" : name + ": " + value;
-    return unsupported("engine_options", asked + " is asked for; " + text_of(able.options),
-                       scenario.lines["engine"]);
+    refuse_at(scenario.lines["engine"], "engine_options", "{} is asked for; {}", asked,
+              text_of(able.options));
   }
-  return std::nullopt;
 }
 
-MaybeRefusal refuse_rest(Scenario const& scenario, Capabilities const& able) {
+void refuse_rest(Scenario const& scenario, Capabilities const& able) {
   Schedule const& schedule = scenario.schedule;
   bool const chooses = schedule.strategy != Schedule::Strategy::fifo || schedule.choices;
   SourceLine const line = scenario.lines["schedule"];
-  auto const schedules = first_lacking(std::array{
-      Asked{chooses && !able.schedules, "schedule",
-            "but there are no choices to make in this engine; supported: fifo", line},
-      Asked{schedule.strategy == Schedule::Strategy::exhaustive, "schedule",
-            "supported: fifo, random, pct and recorded choices", line},
-  });
-  if (schedules) return schedules;
-  return refuse_keys(scenario, able, [&](auto key) { return scenario.lines[key]; });
+  if (chooses && !able.schedules)
+    refuse_at(line, "schedule",
+              "schedule is asked for; but there are no choices to make in this engine; supported: "
+              "fifo");
+  if (schedule.strategy == Schedule::Strategy::exhaustive)
+    refuse_at(line, "schedule",
+              "schedule is asked for; supported: fifo, random, pct and recorded choices");
+  refuse_where(refuse_keys(scenario, able, [&](auto key) { return scenario.lines[key]; }));
 }
 
 /// The first key of a `set` that may not be changed.
@@ -192,30 +153,24 @@ std::string_view not_settable(SettingsChange const& change, Capabilities const& 
   return found;
 }
 
-MaybeRefusal refuse_set(SettingsChange const& change, SourceLine line, Capabilities const& able) {
+void refuse_set(SettingsChange const& change, SourceLine line, Capabilities const& able) {
   if (auto const key = not_settable(change, able); !key.empty())
-    return unsupported("set",
-                       "set of " + std::string(key) + " is asked for; supported: " +
-                           (able.set.empty() ? "none" : list_words(able.set)),
-                       line);
-  return refuse_keys(change, able, [&](auto) { return line; });
+    refuse_at(line, "set", "set of {} is asked for; supported: {}", key,
+              able.set.empty() ? "none" : list_words(able.set));
+  refuse_where(refuse_keys(change, able, [&](auto) { return line; }));
 }
 
-MaybeRefusal refuse_operation(Operation const& operation, Capabilities const& able) {
-  if (auto const* set = std::get_if<Set>(&operation.action))
-    return refuse_set(set->change, operation.line, able);
-  auto const* const zero = std::get_if<ZeroGrad>(&operation.action);
-  bool const zeroes = zero != nullptr || std::holds_alternative<Train>(operation.action);
+void refuse_operation(Operation const& operation, Capabilities const& able) {
+  Action const& action = operation.action;
+  if (auto const* set = std::get_if<Set>(&action)) refuse_set(set->change, operation.line, able);
+  auto const* const zero = std::get_if<ZeroGrad>(&action);
+  bool const zeroes = zero != nullptr || std::holds_alternative<Train>(action);
   bool const to_none = zero == nullptr || zero->set_to_none;
   if (zeroes && !offers(able.zero_grad, to_none ? ZeroGradKind::none : ZeroGradKind::zeros))
-    return unsupported("zero_grad",
-                       std::string("zero_grad is asked for; supported: set_to_none: ") +
-                           (to_none ? "false" : "true"),
-                       operation.line);
-  if (moves_states(operation.action) && !able.offload)
-    return unsupported("offload", "offload and reload are not among what this engine does",
-                       operation.line);
-  return std::nullopt;
+    refuse_at(operation.line, "zero_grad", "zero_grad is asked for; supported: set_to_none: {}",
+              !to_none);
+  if (moves_states(action) && !able.offload)
+    refuse_at(operation.line, "offload", "offload and reload are not among what this engine does");
 }
 
 }  // namespace
@@ -239,34 +194,28 @@ std::optional<ConflictOfParam> first_conflict(Scenario const& scenario) {
 }
 
 std::string replicas(std::int64_t max) {
-  std::string const text = "replicate: 1";
-  return max == 1 ? text : text + " to " + std::to_string(max);
+  return max == 1 ? "replicate: 1" : fmt::format("replicate: 1 to {}", max);
 }
 
 std::string text_of(std::vector<PrecisionOffer> const& precisions) {
   std::string text;
-  for (PrecisionOffer const& offer : precisions) {
-    if (!text.empty()) text += "; or ";
-    text += text_of(offer);
-  }
+  for (PrecisionOffer const& offer : precisions)
+    text += (text.empty() ? "" : "; or ") + text_of(offer);
   return text;
 }
 
-MaybeRefusal refuse_settings(Scenario const& scenario, Capabilities const& capabilities) {
+void refuse_settings(Scenario const& scenario, Capabilities const& capabilities) {
   if (capabilities.layouts.empty())
-    return unsupported("engine", "engine is asked for; supported: sim, sim-unchecked, cuda",
-                       scenario.lines["engine"]);
+    refuse_at(scenario.lines["engine"], "engine",
+              "engine is asked for; supported: sim, sim-unchecked, cuda");
   for (auto const refuse_part :
        {refuse_precision, refuse_world, refuse_params, refuse_empty_tensors, refuse_offload,
         refuse_optimizer, refuse_options, refuse_rest})
-    if (auto refusal = refuse_part(scenario, capabilities)) return refusal;
-  return std::nullopt;
+    refuse_part(scenario, capabilities);
 }
 
-MaybeRefusal refuse_operations(Scenario const& scenario, Capabilities const& capabilities) {
-  for (Operation const& operation : scenario.program)
-    if (auto refusal = refuse_operation(operation, capabilities)) return refusal;
-  return std::nullopt;
+void refuse_operations(Scenario const& scenario, Capabilities const& capabilities) {
+  for (Operation const& operation : scenario.program) refuse_operation(operation, capabilities);
 }
 
 }  // namespace adamant::scenarios
