@@ -9,7 +9,7 @@
 #include "scenarios/language/further_runs.h"
 #include "scenarios/language/yaml/document.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/reader.h"
+#include "scenarios/language/yaml/read.h"
 
 namespace adamant::scenarios {
 
@@ -26,12 +26,11 @@ class KnownReader {
 
   std::vector<KnownDefect> read(Field const& document) {
     std::vector<KnownDefect> defects;
-    MapReader const file(reader_, document, file_keys);
-    file.required("known", [&](Field const& list) {
-      if (!reader_.is_sequence(list, "known defects")) return;
-      for (std::size_t i = 0; i < list.node->items.size(); ++i)
-        defects.push_back(read_defect(list.item(i)));
-    });
+    auto const list = MapReader(reader_, document, file_keys).require("known");
+    if (list && list->node->kind != Node::Kind::sequence)
+      reader_.mismatch(*list, "a list of known defects");
+    for (Field const& defect : list ? list->items() : std::vector<Field>())
+      defects.push_back(read_defect(defect));
     return defects;
   }
 
@@ -39,55 +38,61 @@ class KnownReader {
   KnownDefect read_defect(Field const& field) {
     KnownDefect defect;
     MapReader const map(reader_, field, defect_keys);
-    map.required("name", [&](Field const& name) { read_name(name, defect.name); });
-    map.required("cause", [&](Field const& cause) { reader_.text(cause, defect.cause); });
-    map.optional("effect", [&](Field const& text) { reader_.text(text, defect.effect); });
-    map.required("versions", [&](Field const& text) { reader_.text(text, defect.versions); });
-    map.required("thread", [&](Field const& text) { reader_.text(text, defect.thread); });
+    if (auto const name = map.require("name")) read_name(*name, defect.name);
+    for (auto const& [key, text] : {std::pair{"cause", &defect.cause},
+                                    {"versions", &defect.versions},
+                                    {"thread", &defect.thread}})
+      if (auto const found = map.require(key)) read_into(reader_, *found, kinds::Text{}, *text);
     if (defect.thread == "none") defect.thread.clear();
-    map.optional("avoid", [&](Field const& options) { read_options(options, defect.avoid); });
-    map.optional("met", [&](Field const& met) { read_met(met, defect.seldom_met); });
-    map.required("shown_by", [&](Field const& files) { read_scenarios(files, defect); });
+    if (auto const text = map.find("effect"))
+      read_into(reader_, *text, kinds::Text{}, defect.effect);
+    if (auto const options = map.find("avoid")) read_options(*options, defect.avoid);
+    if (auto const met = map.find("met")) read_met(*met, defect.seldom_met);
+    if (auto const files = map.require("shown_by")) read_scenarios(*files, defect);
     return defect;
   }
 
   void read_name(Field const& field, std::string& name) {
-    if (!reader_.name(field, name)) return;
+    if (!read_into(reader_, field, kinds::Name{}, name)) return;
     if (!names_.insert(name).second) reader_.fail(field, "another defect has this name");
   }
 
   void read_options(Field const& field, EngineOptions& options) {
-    if (!reader_.is_map(field, "options")) return;
-    for (Entry const& entry : field.node->entries) {
-      std::string value;
-      if (reader_.text(field.value(entry), value)) options.emplace_back(entry.key, value);
+    if (field.node->kind != Node::Kind::map) {
+      reader_.mismatch(field, "a map of options");
+      return;
     }
+    for (Entry const& entry : field.node->entries)
+      if (auto const value = read_value(reader_, field.value(entry), kinds::Text{}))
+        options.emplace_back(entry.key, *value);
     if (field.node->entries.empty())
       reader_.fail(field, "names no option; leave `avoid` out where there is no way around");
   }
 
   void read_met(Field const& field, bool& seldom) {
-    std::string text;
-    if (!reader_.text(field, text)) return;
+    auto const text = read_value(reader_, field, kinds::Text{});
     seldom = text == "seldom";
-    if (!seldom && text != "often")
-      reader_.fail(field, "expected often or seldom, found " + quote(text));
+    if (text && !seldom && text != "often")
+      reader_.fail(field, "expected often or seldom, found " + quote(*text));
   }
 
   void read_scenarios(Field const& field, KnownDefect& defect) {
-    if (!reader_.is_sequence(field, "files of scenarios")) return;
+    if (field.node->kind != Node::Kind::sequence) {
+      reader_.mismatch(field, "a list of files of scenarios");
+      return;
+    }
     if (field.node->items.empty()) reader_.fail(field, "names no scenario that shows it");
-    for (std::size_t i = 0; i < field.node->items.size(); ++i) read_scenario(field.item(i), defect);
+    for (Field const& item : field.items()) read_scenario(item, defect);
   }
 
   void read_scenario(Field const& field, KnownDefect& defect) {
-    std::string file;
-    if (!reader_.text(field, file)) return;
-    Scenario scenario = load_scenario_file(directory_ / file);
+    auto const file = read_value(reader_, field, kinds::Text{});
+    if (!file) return;
+    Scenario scenario = load_scenario_file(directory_ / *file);
     if (scenario.expect.kind == Expectation::Kind::pass)
-      reader_.fail(field, quote(file) + " expects to pass; expected one that shows the defect");
+      reader_.fail(field, quote(*file) + " expects to pass; expected one that shows the defect");
     defect.shown_by.push_back(std::move(scenario));
-    defect.files.push_back(directory_ / file);
+    defect.files.push_back(directory_ / *file);
   }
 
   Reader& reader_;

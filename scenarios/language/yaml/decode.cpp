@@ -17,21 +17,15 @@ namespace adamant::scenarios {
 
 namespace {
 
-std::vector<std::string_view> ids_of(std::span<Meaning const> table) {
+/// An id of the table, or nothing.
+std::optional<std::string> read_id(Reader& reader, Field const& field,
+                                   std::span<Meaning const> table) {
+  auto found = read_value(reader, field, kinds::Text{});
+  if (!found || is_known(*found, table)) return found;
   std::vector<std::string_view> ids;
   for (Meaning const& entry : table) ids.push_back(entry.id);
-  return ids;
-}
-
-void read_id(Reader& reader, Field const& field, std::span<Meaning const> table, std::string& id) {
-  std::string found;
-  if (!reader.text(field, found)) return;
-  if (!is_known(found, table)) {
-    auto const ids = ids_of(table);
-    return reader.fail(field, fmt::format("unknown id {}{}; known: {}", quote(found),
-                                          suggest(found, ids), fmt::join(ids, ", ")));
-  }
-  id = std::move(found);
+  return reader.fail(field, fmt::format("unknown id {}{}; known: {}", quote(*found),
+                                        suggest(*found, ids), fmt::join(ids, ", ")));
 }
 
 /// Notes where the keys stand that a refusal may name: those of the document and its optimizer.
@@ -48,53 +42,35 @@ void note_lines(Node const& document, KeyLines& lines) {
 
 }  // namespace
 
-bool read_value(Reader& reader, Field const& field, kinds::Version kind, std::int64_t&) {
-  Node const& node = *field.node;
-  bool const is_one = node.kind == Node::Kind::scalar && node.scalar == ScalarKind::integer &&
-                      to_int64(node.text) == 1;
-  if (!is_one) reader.mismatch(field, values_of(kind));
-  return is_one;
+Read<kinds::Version> read_value(Reader& reader, Field const& field, kinds::Version kind) {
+  bool const is_one = field.node->is(ScalarKind::integer) && to_int64(field.node->text) == 1;
+  return is_one ? Read<kinds::Version>(1) : reader.mismatch(field, values_of(kind));
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Bug, std::string& value) {
-  std::string id;
-  if (!reader.text(field, id)) return false;
+Read<kinds::Bug> read_value(Reader& reader, Field const& field, kinds::Bug) {
+  auto id = read_value(reader, field, kinds::Text{});
   // The corpus names bugs, which a program with mutants in their place reads all the same.
-  if (bugs::find(id) == nullptr && !bugs::is_of_mutants()) {
-    reader.fail(field, "no catalogued bug is called " + quote(id) + suggest(id, bugs::ids()) +
-                           "; `adamant bugs` lists them");
-    return false;
-  }
-  value = std::move(id);
-  return true;
+  if (!id || bugs::find(*id) != nullptr || bugs::is_of_mutants()) return id;
+  return reader.fail(field, "no catalogued bug is called " + quote(*id) +
+                                suggest(*id, bugs::ids()) + "; `adamant bugs` lists them");
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Expected kind, Expectation& value) {
+Read<kinds::Expected> read_value(Reader& reader, Field const& field, kinds::Expected kind) {
   Node const& node = *field.node;
-  bool const is_pass =
-      node.kind == Node::Kind::scalar && node.scalar == ScalarKind::text && node.text == "pass";
-  if (is_pass) return true;
-  if (node.kind != Node::Kind::map) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
+  if (node.is_word("pass")) return Expectation{};
+  if (node.kind != Node::Kind::map) return reader.mismatch(field, values_of(kind));
   static constexpr std::array<std::string_view, 2> keys{"violates", "refused"};
   MapReader const map(reader, field, keys);
   if (node.entries.size() != 1) reader.fail(field, "expected exactly one of violates and refused");
-  map.optional("violates", [&](Field const& f) {
-    value.kind = Expectation::Kind::violates;
-    read_id(reader, f, laws(), value.id);
-  });
-  map.optional("refused", [&](Field const& f) {
-    value.kind = Expectation::Kind::refused;
-    bool const is_any = f.node->kind == Node::Kind::scalar && f.node->text == "any";
-    if (is_any) {
-      value.id = "any";
-    } else {
-      read_id(reader, f, refusal_reasons(), value.id);
-    }
-  });
-  return true;
+  Expectation expected;
+  if (auto const law = map.find("violates"))
+    expected = {Expectation::Kind::violates, read_id(reader, *law, laws()).value_or("")};
+  if (auto const reason = map.find("refused")) {
+    bool const is_any = reason->node->kind == Node::Kind::scalar && reason->node->text == "any";
+    auto const id = is_any ? "any" : read_id(reader, *reason, refusal_reasons());
+    expected = {Expectation::Kind::refused, id.value_or("")};
+  }
+  return expected;
 }
 
 Scenario decode_scenario(Reader& reader, Node const& root, LoadOptions const& options) {
@@ -107,19 +83,15 @@ Scenario decode_scenario(Reader& reader, Node const& root, LoadOptions const& op
 }
 
 /// The operations of a program: a bare word, or {word: argument}.
-bool read_value(Reader& reader, Field const& field, kinds::Operations,
-                std::vector<Operation>& value) {
-  if (!reader.is_sequence(field, "operations")) return false;
-  if (field.node->items.empty()) {
-    reader.fail(field, "expected at least one operation");
-    return false;
-  }
-  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
-    Field const item = field.item(i);
-    if (auto action = read_action<Action>(reader, item))
-      value.push_back({std::move(*action), {item.node->line}});
-  }
-  return true;
+Read<kinds::Operations> read_value(Reader& reader, Field const& field, kinds::Operations kind) {
+  auto program = read_items<Operation>(reader, field, values_of(kind),
+                                       [&](Field const& item) -> std::optional<Operation> {
+                                         auto action = read_action<Action>(reader, item);
+                                         if (!action) return std::nullopt;
+                                         return Operation{std::move(*action), {item.node->line}};
+                                       });
+  if (program && program->empty()) return reader.fail(field, "expected at least one operation");
+  return program;
 }
 
 }  // namespace adamant::scenarios

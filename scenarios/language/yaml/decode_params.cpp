@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -5,6 +7,7 @@
 #include <utility>
 
 #include "scenarios/language/yaml/decode.h"
+#include "scenarios/language/yaml/kinds_in_words.h"
 #include "scenarios/language/yaml/read.h"
 
 namespace adamant::scenarios {
@@ -31,8 +34,9 @@ void check_total(Reader& reader, Field const& field, std::vector<Param> const& p
   std::int64_t total = 0;
   for (Param const& param : params) {
     total += extent_of(param.shape).value_or(0);
-    if (total > numel_max)
-      return reader.fail(field, "expected at most 2^60 elements in all, found more");
+    if (total <= numel_max) continue;
+    reader.fail(field, "expected at most 2^60 elements in all, found more");
+    return;
   }
 }
 
@@ -110,50 +114,43 @@ void check_keys(Reader& reader, MapReader const& map, Param const& param) {
   if (!parts || param.parts.empty() || !map.find("shape")) return;
   auto const count = static_cast<std::int64_t>(param.parts.size());
   if (param.shape.empty())
-    return reader.fail(*parts, "expected a shape with rows to cut into parts, found []");
-  if (param.shape.front() % count == 0) return;
-  reader.fail(*parts, "expected as many parts as cut " + std::to_string(param.shape.front()) +
-                          " rows into equal ones, found " + std::to_string(count));
+    reader.fail(*parts, "expected a shape with rows to cut into parts, found []");
+  else if (param.shape.front() % count != 0)
+    reader.fail(*parts,
+                fmt::format("expected as many parts as cut {} rows into equal ones, found {}",
+                            param.shape.front(), count));
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Parts, std::vector<std::string>& value) {
-  if (!reader.is_sequence(field, "names of parts")) return false;
-  if (field.node->items.empty()) {
-    reader.fail(field, "expected at least one part; leave out the key where there is none");
-    return false;
-  }
-  std::vector<std::string> parts;
+Read<kinds::Parts> read_value(Reader& reader, Field const& field, kinds::Parts) {
+  auto parts = read_items<std::string>(
+      reader, field, "a list of names of parts",
+      [&](Field const& item) { return read_value(reader, item, kinds::Name{}); });
+  if (!parts) return std::nullopt;
+  if (parts->empty())
+    return reader.fail(field, "expected at least one part; leave out the key where there is none");
   std::set<std::string> taken;
-  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
-    std::string part;
-    if (!reader.name(field.item(i), part)) return false;
-    if (!taken.insert(part).second) {
-      reader.fail(field.item(i), "the part " + quote(part) + " is listed twice");
-      return false;
-    }
-    parts.push_back(std::move(part));
-  }
-  value = std::move(parts);
-  return true;
+  for (std::size_t i = 0; i < parts->size(); ++i)
+    if (std::string const& part = (*parts)[i]; !taken.insert(part).second)
+      return reader.fail(field.item(i), "the part " + quote(part) + " is listed twice");
+  return parts;
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Earlier, std::string& value) {
-  return reader.name(field, value);
+Read<kinds::Earlier> read_value(Reader& reader, Field const& field, kinds::Earlier) {
+  return read_value(reader, field, kinds::Name{});
 }
 
 void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& params) {
-  if (!reader.is_sequence(field, "parameters {name, shape}, or {model: NAME}")) return;
-  if (field.node->items.empty()) return reader.fail(field, "expected at least one parameter");
+  bool const is_list = field.node->kind == Node::Kind::sequence;
+  if (!is_list) reader.mismatch(field, values_of(kinds::Params{}));
+  if (is_list && field.node->items.empty()) reader.fail(field, "expected at least one parameter");
   std::set<std::string> names;
-  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
+  for (Field const& item : field.items()) {
     Param& param = params.emplace_back();
-    param.line = {field.node->items[i]->line};
-    read_map(reader, field.item(i), param);
-    std::string const& name = param.name;
-    if (!name.empty() && !names.insert(name).second) {
-      reader.fail(param.line.value, join_path(join_path(field.path, i), "name"),
-                  "the parameter " + quote(name) + " is listed twice");
-    }
+    param.line = {item.node->line};
+    read_map(reader, item, param);
+    if (!param.name.empty() && !names.insert(param.name).second)
+      reader.fail(param.line.value, join_path(item.path, "name"),
+                  "the parameter " + quote(param.name) + " is listed twice");
   }
   check_total(reader, field, params);
   std::map<std::string_view, Param const*> earlier;
@@ -164,48 +161,36 @@ void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& p
   check_part_keys(reader, params, field.path);
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Shape,
-                std::vector<std::int64_t>& value) {
-  if (!reader.is_sequence(field, "sizes, such as [10, 3]")) return false;
-  auto const dimensions = field.node->items.size();
-  if (dimensions > dimensions_max) {
-    reader.fail(field, "expected at most 64 dimensions");
-    return false;
-  }
-  std::vector<std::int64_t> found(dimensions);
-  bool good = true;
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    IntegerRange const range = i == 0 ? row_range : IntegerRange{0, numel_max};
-    good = reader.integer(field.item(i), range, found[i]) && good;
-  }
-  if (good && !extent_of(found)) {
-    reader.fail(field, "expected at most 2^60 elements (sizes of 0 count as 1), found more");
-    return false;
-  }
-  if (good) value = std::move(found);
-  return good;
+Read<kinds::Shape> read_value(Reader& reader, Field const& field, kinds::Shape kind) {
+  if (field.node->items.size() > dimensions_max)
+    return reader.fail(field, "expected at most 64 dimensions");
+  IntegerRange range = row_range;
+  auto shape = read_items<std::int64_t>(reader, field, values_of(kind), [&](Field const& item) {
+    return read_value(reader, item,
+                      kinds::Integer{std::exchange(range, IntegerRange{0, numel_max})});
+  });
+  if (shape && !extent_of(*shape))
+    return reader.fail(field, "expected at most 2^60 elements (sizes of 0 count as 1), found more");
+  return shape;
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Params, kinds::Params::Value& value) {
+Read<kinds::Params> read_value(Reader& reader, Field const& field, kinds::Params) {
+  kinds::Params::Value value;
   if (field.node->kind != Node::Kind::map) {
     decode_param_list(reader, field, value.list);
-    return true;
+    return value;
   }
   static constexpr std::array<std::string_view, 1> keys{"model"};
-  MapReader const map(reader, field, keys);
-  map.required("model", [&](Field const& f) {
-    std::string model;
-    if (!reader.name(f, model)) return;
-    auto params = find_model(reader.models_directory(), model);
-    if (!params) {
-      return reader.fail(f, "no model " + quote(model) +
-                                " is defined; known: " + known_models(reader.models_directory()));
-    }
-    value.model = std::move(model);
-    value.list = std::move(*params);
-    for (Param& param : value.list) param.line = {f.node->line};
-  });
-  return true;
+  auto const found = MapReader(reader, field, keys).require("model");
+  if (found) value.model = read_value(reader, *found, kinds::Name{});
+  if (!value.model) return std::nullopt;
+  auto params = find_model(reader.models_directory(), *value.model);
+  if (!params)
+    return reader.fail(*found, fmt::format("no model {} is defined; known: {}", quote(*value.model),
+                                           known_models(reader.models_directory())));
+  value.list = std::move(*params);
+  for (Param& param : value.list) param.line = {found->node->line};
+  return value;
 }
 
 }  // namespace adamant::scenarios

@@ -7,75 +7,52 @@ namespace adamant::scenarios {
 
 namespace {
 
-bool is_scalar(Node const& node) {
-  return node.kind == Node::Kind::scalar;
-}
-
-bool is_text(Node const& node) {
-  return is_scalar(node) && node.scalar == ScalarKind::text;
+/// What is written where no word is.
+std::optional<float> read_number(Reader& reader, Field const& field, std::string const& expected) {
+  if (field.node->kind != Node::Kind::scalar || field.node->is(ScalarKind::text))
+    return reader.mismatch(field, expected);
+  return read_value(reader, field, kinds::Real{RealRange::positive});
 }
 
 }  // namespace
 
-bool read_value(Reader& reader, Field const& field, kinds::Betas kind,
-                std::array<float, 2>& value) {
-  if (field.node->kind != Node::Kind::sequence || field.node->items.size() != 2) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
-  bool const first = reader.real(field.item(0), RealRange::below_one, value[0]);
-  bool const second = reader.real(field.item(1), RealRange::below_one, value[1]);
-  return first && second;
+Read<kinds::Betas> read_value(Reader& reader, Field const& field, kinds::Betas kind) {
+  if (field.node->items.size() != 2) return reader.mismatch(field, values_of(kind));
+  auto const betas = read_items<float>(reader, field, values_of(kind), [&](Field const& item) {
+    return read_value(reader, item, kinds::Real{RealRange::below_one});
+  });
+  if (!betas) return std::nullopt;
+  return std::array{betas->front(), betas->back()};
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Norm kind, Clip& value) {
-  Node const& node = *field.node;
-  if (is_text(node) && node.text == "none") {
-    value.reset();
-    return true;
-  }
-  if (is_text(node) || !is_scalar(node)) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
-  float norm = 0;
-  if (!reader.real(field, RealRange::positive, norm)) return false;
-  value = norm;
-  return true;
+Read<kinds::Norm> read_value(Reader& reader, Field const& field, kinds::Norm kind) {
+  if (field.node->is_word("none")) return Read<kinds::Norm>(std::in_place);
+  auto const norm = read_number(reader, field, values_of(kind));
+  if (!norm) return std::nullopt;
+  return Clip(*norm);
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Scale kind, LossScale& value) {
-  Node const& node = *field.node;
-  if (is_text(node) && node.text == "none") {
-    value = {};
-    return true;
-  }
-  if (is_text(node) && node.text == "dynamic") {
-    value = {.kind = LossScale::Kind::dynamic, .value = 0};
-    return true;
-  }
-  if (is_text(node) || !is_scalar(node)) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
-  float number = 0;
-  if (!reader.real(field, RealRange::positive, number)) return false;
-  value = {LossScale::Kind::fixed, number};
-  return true;
+Read<kinds::Scale> read_value(Reader& reader, Field const& field, kinds::Scale kind) {
+  if (field.node->is_word("none")) return LossScale{};
+  if (field.node->is_word("dynamic"))
+    return LossScale{.kind = LossScale::Kind::dynamic, .value = 0};
+  auto const number = read_number(reader, field, values_of(kind));
+  if (!number) return std::nullopt;
+  return LossScale{LossScale::Kind::fixed, *number};
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Groups, std::vector<Group>& value) {
-  if (!reader.is_map(field, "groups and what they override")) return false;
+Read<kinds::Groups> read_value(Reader& reader, Field const& field, kinds::Groups kind) {
+  if (field.node->kind != Node::Kind::map) return reader.mismatch(field, values_of(kind));
+  std::vector<Group> groups;
   for (Entry const& entry : field.node->entries) {
     Field const settings = field.value(entry);
-    if (!is_name(entry.key)) {
+    if (!is_name(entry.key))
       reader.fail(entry.line, settings.path, "expected " + values_of(kinds::Name{}));
-    }
-    Group& group = value.emplace_back();
+    Group& group = groups.emplace_back();
     group.name = entry.key;
     read_map(reader, settings, group.settings);
   }
-  return true;
+  return groups;
 }
 
 void check_keys(Reader& reader, MapReader const& map, SettingsChange const&) {

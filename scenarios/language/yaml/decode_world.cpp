@@ -1,5 +1,7 @@
 // The odd values of where a scenario runs: several worlds, engines and their options, recorded
 // choices, offloads.
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -13,90 +15,63 @@ namespace adamant::scenarios {
 namespace {
 
 template <typename T>
-void read_one_of(Reader& reader, MapReader const& map, std::string_view key, Offload& offload) {
-  map.optional(key, [&](Field const& f) {
-    T value;
-    read_map(reader, f, value);
-    offload = value;
-  });
+void read_one_of(Reader& reader, MapReader const& map, Offload& offload) {
+  auto const found = map.find(map_name<T>.name);
+  if (auto value = found ? read_value(reader, *found, kinds::Map<T>{}) : std::nullopt)
+    offload = *value;
 }
 
 }  // namespace
 
-bool read_value(Reader& reader, Field const& field, kinds::Offloaded kind, Offload& value) {
+Read<kinds::Offloaded> read_value(Reader& reader, Field const& field, kinds::Offloaded kind) {
   Node const& node = *field.node;
-  if (node.kind == Node::Kind::scalar && node.scalar == ScalarKind::text && node.text == "none") {
-    value = std::monostate{};
-    return true;
-  }
-  if (node.kind != Node::Kind::map) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
+  if (node.is_word("none")) return Offload();
+  if (node.kind != Node::Kind::map) return reader.mismatch(field, values_of(kind));
   static constexpr std::array kinds_of_offload{map_name<OffloadedStates>.name,
                                                map_name<HybridOffload>.name};
   MapReader const map(reader, field, kinds_of_offload);
   if (node.entries.size() != 1) reader.fail(field, "expected exactly one of states and hybrid");
-  read_one_of<OffloadedStates>(reader, map, kinds_of_offload[0], value);
-  read_one_of<HybridOffload>(reader, map, kinds_of_offload[1], value);
-  return true;
+  Offload offload;
+  read_one_of<OffloadedStates>(reader, map, offload);
+  read_one_of<HybridOffload>(reader, map, offload);
+  return offload;
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Worlds kind, std::vector<World>& value) {
-  if (field.node->kind != Node::Kind::sequence || field.node->items.empty()) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
-  std::size_t const before = reader.problems().size();
-  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
-    Field const one = field.item(i);
-    World& world = value.emplace_back();
-    if (one.node->kind == Node::Kind::map)
-      read_map(reader, one, world);
-    else
-      reader.integer(one, mesh_range, world.shard);
-  }
-  return reader.problems().size() == before;
+Read<kinds::Worlds> read_value(Reader& reader, Field const& field, kinds::Worlds kind) {
+  if (field.node->items.empty()) return reader.mismatch(field, values_of(kind));
+  return read_items<World>(
+      reader, field, values_of(kind), [&](Field const& item) -> std::optional<World> {
+        if (item.node->kind == Node::Kind::map)
+          return read_value(reader, item, kinds::Map<World>{});
+        auto const shards = read_value(reader, item, kinds::Integer{mesh_range});
+        return shards ? std::optional(World{.shard = *shards}) : std::nullopt;
+      });
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::EngineName kind, std::string& value) {
-  std::string found;
-  if (!reader.text(field, found)) return false;
-  if (!is_engine_name(found)) {
-    reader.mismatch(field, values_of(kind));
-    return false;
-  }
-  value = std::move(found);
-  return true;
+Read<kinds::EngineName> read_value(Reader& reader, Field const& field, kinds::EngineName kind) {
+  auto found = read_value(reader, field, kinds::Text{});
+  if (found && !is_engine_name(*found)) return reader.mismatch(field, values_of(kind));
+  return found;
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::EngineOptions,
-                kinds::EngineOptions::Value& value) {
-  if (!reader.is_map(field, "options")) return false;
+Read<kinds::EngineOptions> read_value(Reader& reader, Field const& field,
+                                      kinds::EngineOptions kind) {
+  if (field.node->kind != Node::Kind::map) return reader.mismatch(field, values_of(kind));
+  kinds::EngineOptions::Value options;
   for (Entry const& entry : field.node->entries) {
-    Field const option = field.value(entry);
     bool const has_value =
-        entry.value->kind == Node::Kind::scalar && entry.value->scalar != ScalarKind::null;
-    if (has_value) {
-      value.emplace_back(entry.key, entry.value->text);
-    } else {
-      reader.mismatch(option, "the value of an option, a scalar");
-    }
+        entry.value->kind == Node::Kind::scalar && !entry.value->is(ScalarKind::null);
+    if (!has_value) reader.mismatch(field.value(entry), "the value of an option, a scalar");
+    options.emplace_back(entry.key, entry.value->text);
   }
-  return true;
+  return options;
 }
 
-bool read_value(Reader& reader, Field const& field, kinds::Choices,
-                std::vector<std::uint32_t>& value) {
-  if (!reader.is_sequence(field, "recorded choices")) return false;
-  constexpr IntegerRange any_choice{0, 0xFFFFFFFF};
-  value.reserve(field.node->items.size());
-  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
-    std::int64_t choice = 0;
-    if (reader.integer(field.item(i), any_choice, choice))
-      value.push_back(static_cast<std::uint32_t>(choice));
-  }
-  return true;
+Read<kinds::Choices> read_value(Reader& reader, Field const& field, kinds::Choices kind) {
+  constexpr kinds::Integer any_choice{{0, 0xFFFFFFFF}};
+  return read_items<std::uint32_t>(reader, field, values_of(kind), [&](Field const& item) {
+    return read_value(reader, item, any_choice);
+  });
 }
 
 void check_keys(Reader& reader, MapReader const& map, Scenario const&) {
@@ -121,8 +96,8 @@ void check_keys(Reader& reader, MapReader const& map, Schedule const& schedule) 
   }
   auto const depth = map.find("depth");
   if (depth && !recorded && schedule.strategy != Schedule::Strategy::pct)
-    reader.fail(*depth, "only the strategy pct has a depth, found " +
-                            std::string(word_for(schedule.strategy)));
+    reader.fail(*depth, fmt::format("only the strategy pct has a depth, found {}",
+                                    word_for(schedule.strategy)));
 }
 
 }  // namespace adamant::scenarios

@@ -6,7 +6,7 @@
 
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/reader.h"
+#include "scenarios/language/yaml/read.h"
 
 namespace adamant::scenarios {
 
@@ -21,13 +21,12 @@ fs::path or_default(fs::path const& directory) {
 std::vector<Param> decode_model(Node const& root) {
   Reader reader;
   std::vector<Param> params;
-  std::string ignored;
   static constexpr std::array<std::string_view, 4> keys{"model", "about", "source", "params"};
   MapReader const map(reader, {&root, ""}, keys);
-  map.required("model", [&](Field const& f) { reader.name(f, ignored); });
-  map.optional("about", [&](Field const& f) { reader.text(f, ignored); });
-  map.optional("source", [&](Field const& f) { reader.text(f, ignored); });
-  map.required("params", [&](Field const& f) { decode_param_list(reader, f, params); });
+  if (auto const name = map.require("model")) read_value(reader, *name, kinds::Name{});
+  for (std::string_view const key : {"about", "source"})
+    if (auto const text = map.find(key)) read_value(reader, *text, kinds::Text{});
+  if (auto const list = map.require("params")) decode_param_list(reader, *list, params);
   if (!reader.problems().empty()) throw BadInput(reader.problems().front());
   return params;
 }

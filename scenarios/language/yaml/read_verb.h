@@ -38,8 +38,7 @@ bool read_argument(Reader& reader, Field const& field, NameOrKeys, Struct& actio
 template <typename Struct, typename Place, typename Kind>
 bool read_argument(Reader& reader, Field const& field, OneValue<Place, Kind> const& one,
                    Struct& action) {
-  typename Kind::Value value = value_at(action, one.place);
-  if (read_value(reader, field, one.kind, value)) put(action, one.place, std::move(value));
+  if (auto value = read_value(reader, field, one.kind)) put(action, one.place, std::move(*value));
   return true;
 }
 
@@ -51,49 +50,49 @@ std::string unknown_operation(std::string_view word) {
          "; known: " + list_words(verb_words<AnyAction>);
 }
 
+/// Calls `visit(verb)` for the verb of that word. False where there is none.
 template <typename AnyAction>
-std::optional<AnyAction> read_bare_word(Reader& reader, Field const& field) {
-  std::string word;
-  if (!reader.text(field, word)) return std::nullopt;
+bool visit_verb(std::string_view word, auto const& visit) {
   bool known = false;
-  std::optional<AnyAction> action;
   for_each_verb<AnyAction>([&](auto const& verb) {
     if (verb.word != word) return;
     known = true;
+    visit(verb);
+  });
+  return known;
+}
+
+template <typename AnyAction>
+std::optional<AnyAction> read_bare_word(Reader& reader, Field const& field) {
+  auto const word = read_value(reader, field, kinds::Text{});
+  if (!word) return std::nullopt;
+  std::optional<AnyAction> action;
+  bool const known = visit_verb<AnyAction>(*word, [&](auto const& verb) {
     using Row = std::remove_cvref_t<decltype(verb)>;
     if constexpr (may_be_bare<decltype(Row::argument)>) action = typename Row::Action{};
   });
-  if (!known) {
-    reader.fail(field, unknown_operation<AnyAction>(word));
-  } else if (!action) {
-    reader.fail(field, word + " needs a value, as in {" + word + ": ...}");
-  }
+  if (!known) return reader.fail(field, unknown_operation<AnyAction>(*word));
+  if (!action) return reader.fail(field, *word + " needs a value, as in {" + *word + ": ...}");
   return action;
 }
 
 template <typename AnyAction>
 std::optional<AnyAction> read_with_argument(Reader& reader, Field const& field) {
-  if (field.node->entries.size() != 1) {
-    reader.fail(field, "expected one operation, found a map of " +
-                           std::to_string(field.node->entries.size()) + " keys");
-    return std::nullopt;
-  }
+  if (field.node->entries.size() != 1)
+    return reader.fail(field, "expected one operation, found a map of " +
+                                  std::to_string(field.node->entries.size()) + " keys");
   Entry const& entry = field.node->entries.front();
   Field const argument = field.value(entry);
-  bool known = false;
   std::optional<AnyAction> action;
-  for_each_verb<AnyAction>([&](auto const& verb) {
-    if (verb.word != entry.key) return;
-    known = true;
+  bool const known = visit_verb<AnyAction>(entry.key, [&](auto const& verb) {
     typename std::remove_cvref_t<decltype(verb)>::Action read;
     if (read_argument(reader, argument, verb.argument, read)) action = std::move(read);
   });
-  if (!known) {
-    reader.fail(entry.line, argument.path, unknown_operation<AnyAction>(entry.key));
-  } else if (!action) {
-    reader.fail(entry.line, argument.path,
-                "this operation takes no value; write it as a bare word");
-  }
+  if (!known)
+    return reader.fail(entry.line, argument.path, unknown_operation<AnyAction>(entry.key));
+  if (!action)
+    return reader.fail(entry.line, argument.path,
+                       "this operation takes no value; write it as a bare word");
   return action;
 }
 
@@ -102,8 +101,7 @@ template <typename AnyAction>
 std::optional<AnyAction> read_action(Reader& reader, Field const& field) {
   if (field.node->kind == Node::Kind::map) return read_with_argument<AnyAction>(reader, field);
   if (field.node->kind == Node::Kind::scalar) return read_bare_word<AnyAction>(reader, field);
-  reader.mismatch(field, "an operation");
-  return std::nullopt;
+  return reader.mismatch(field, "an operation");
 }
 
 }  // namespace adamant::scenarios

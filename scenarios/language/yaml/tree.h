@@ -35,6 +35,9 @@ struct Node {
   std::vector<Entry> entries;            // of maps, in file order, no key twice
   std::int64_t node_count = 1;           // this node and all below it, aliases expanded
   int height = 0;                        // levels of collections, this one included
+
+  bool is(ScalarKind one) const { return kind == Kind::scalar && scalar == one; }
+  bool is_word(std::string_view word) const { return is(ScalarKind::text) && text == word; }
 };
 
 /// Owns the nodes; `root` is null for an empty document.
