@@ -24,14 +24,16 @@ struct Arguments {
   cudaStream_t stream = nullptr;
 };
 
+bool is_one_of(Sides sides, Arguments const& call) {
+  return includes(sides, side_of(call.function, call.comm->rank), call.root);
+}
+
 bool uses_send(Arguments const& call) {
-  bool const is_root = call.comm->rank == call.root;
-  return call.function != Function::receive && (call.function != Function::broadcast || is_root);
+  return is_one_of(row_of(call.function).senders, call);
 }
 
 bool uses_receive(Arguments const& call) {
-  bool const is_root = call.comm->rank == call.root;
-  return call.function != Function::send && (call.function != Function::reduce || is_root);
+  return is_one_of(row_of(call.function).receivers, call);
 }
 
 // What NCCL can reach: memory of a device or pinned memory. What is freed is judged when it runs.
@@ -79,8 +81,9 @@ ncclResult_t check_overlap(Arguments const& call) {
   auto const ranks = static_cast<std::uint64_t>(call.comm->communicator->ranks());
   std::uint64_t const bytes = call.count * element_bytes(call.type);
   std::uint64_t const own_slot = static_cast<std::uint64_t>(call.comm->rank) * bytes;
-  bool const gathers = call.function == Function::all_gather;
-  bool const scatters = call.function == Function::reduce_scatter;
+  FunctionRow const& row = row_of(call.function);
+  bool const gathers = row.received == Holds::count_for_each_rank;
+  bool const scatters = row.sent == Holds::count_for_each_rank;
   auto const send = reinterpret_cast<std::uintptr_t>(call.send);
   auto const receive = reinterpret_cast<std::uintptr_t>(call.receive);
   bool const apart = send + bytes * (scatters ? ranks : 1) <= receive ||

@@ -18,21 +18,13 @@ constexpr std::uint64_t hop_ns = 3400;
 constexpr std::uint64_t bytes_per_ns = 363;
 
 std::uint64_t cost_ns(Signature const& signature, std::uint64_t ranks) {
-  std::uint64_t const bytes = signature.count * element_bytes(signature.type);
-  switch (signature.function) {
-    case Function::all_reduce:
-      return base_ns + 2 * (ranks - 1) * (hop_ns + bytes / ranks / bytes_per_ns);
-    case Function::all_gather:
-    case Function::reduce_scatter:
-      return base_ns + (ranks - 1) * (hop_ns + bytes / bytes_per_ns);
-    case Function::reduce:
-    case Function::broadcast:
-      return base_ns + (ranks - 1) * hop_ns + bytes / bytes_per_ns;
-    case Function::send:
-    case Function::receive:
-      return base_ns + hop_ns + bytes / bytes_per_ns;
-  }
-  return base_ns;
+  FunctionRow const& row = row_of(signature.function);
+  std::uint64_t const bytes = signature.bytes();
+  if (is_message(signature.function)) return base_ns + hop_ns + bytes / bytes_per_ns;
+  if (has_root(signature.function)) return base_ns + (ranks - 1) * hop_ns + bytes / bytes_per_ns;
+  bool const once = row.sent != Holds::count || row.received != Holds::count;
+  if (once) return base_ns + (ranks - 1) * (hop_ns + bytes / bytes_per_ns);
+  return base_ns + 2 * (ranks - 1) * (hop_ns + bytes / ranks / bytes_per_ns);
 }
 
 // ---- who is missing, for deadlock reports -------------------------------------------------------
@@ -231,7 +223,7 @@ void capture_request(Runtime& runtime, Capture& capture, Request const& request,
 
 std::uint32_t record_call(Runtime& runtime, Signature const& signature) {
   return record_call(runtime, OperationKind::collective, name_of(signature.function),
-                     signature.count * element_bytes(signature.type));
+                     signature.bytes());
 }
 
 void issue(Runtime& runtime, Request const& request, Stream& stream) {
@@ -240,12 +232,11 @@ void issue(Runtime& runtime, Request const& request, Stream& stream) {
     return capture_request(runtime, *capture, request, stream);
   }
   Function const function = request.signature.function;
-  std::size_t const side = function == Function::receive ? 1 : 0;
-  bool const message = is_message(function);
-  Call* const call =
-      message ? match_message(runtime, request, side) : match_collective(runtime, request);
+  std::size_t const side = side_of(function, request.member->rank);
+  Call* const call = is_message(function) ? match_message(runtime, request, side)
+                                          : match_collective(runtime, request);
   if (call == nullptr) return;
-  Part& part = call->parts[message ? side : static_cast<std::size_t>(request.member->rank)];
+  Part& part = call->parts[side];
   part = part_of(request, stream);
   part.call = request.node == nullptr ? request.call : record_call(runtime, request.signature);
   StreamOperation& operation = runtime.world.make(part.call);
@@ -270,27 +261,19 @@ std::vector<Awaited> streams_of_calls(ncclComm const& member) {
   return all;
 }
 
-namespace {
-
-std::uint64_t received_bytes(Call const& call, std::size_t side) {
+std::array<Piece, 2> written(Call const& call, std::size_t side) {
   Signature const& signature = call.signature;
-  std::uint64_t const bytes = signature.count * element_bytes(signature.type);
-  bool const is_root = side == static_cast<std::size_t>(signature.root);
-  switch (signature.function) {
-    case Function::all_gather:
-      return bytes * call.parts.size();
-    case Function::reduce:
-      return is_root ? bytes : 0;
-    case Function::broadcast:
-      return is_root ? 0 : bytes;
-    case Function::send:
-      return 0;
-    default:
-      return bytes;
-  }
+  if (!signature.receives(side)) return {};
+  FunctionRow const& row = row_of(signature.function);
+  Part const& part = call.parts[side];
+  bool const from_each = row.received == Holds::count_for_each_rank;
+  std::uint64_t const bytes = signature.bytes();
+  std::uint64_t const all = from_each ? bytes * call.parts.size() : bytes;
+  std::uint64_t const own = from_each ? bytes * side : 0;
+  bool const in_place = signature.sends(side) && part.send == part.receive + own;
+  if (row.reduces || !in_place) return {Piece{part.receive, all}};
+  return {Piece{part.receive, own}, Piece{part.receive + own + bytes, all - own - bytes}};
 }
-
-}  // namespace
 
 // Anything may stand in what such a call was to receive, and the stream's next work may read it.
 void abandon_calls(Runtime& runtime, ncclComm& member) {
@@ -298,8 +281,9 @@ void abandon_calls(Runtime& runtime, ncclComm& member) {
     for (std::size_t side = 0; side < call.parts.size(); ++side) {
       Part& part = call.parts[side];
       if (part.member != &member || part.operation == nullptr) continue;
-      part.operation->body = [&runtime, to = part.receive, bytes = received_bytes(call, side)] {
-        if (bytes > 0) runtime.watch.range(to, bytes, AccessKind::write);
+      part.operation->body = [&runtime, pieces = written(call, side)] {
+        for (Piece const& piece : pieces)
+          runtime.watch.range(piece.begin, piece.bytes, AccessKind::write);
       };
       runtime.world.leave_meeting(*part.stream, *part.operation);
       part.operation = nullptr;

@@ -5,6 +5,8 @@
 // order beyond that, such as the kernels of one communicator, is no promise and gives no edge.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -46,6 +48,14 @@ struct Call {
   Meeting meeting;
 };
 
+/// A part of a buffer.
+struct Piece {
+  char* begin = nullptr;
+  std::uint64_t bytes = 0;
+};
+/// What the call writes on that side: of what is only moved not what lies there in place already.
+std::array<Piece, 2> written(Call const& call, std::size_t side);
+
 /// Adds the record of a call that the calling host makes now.
 std::uint32_t record_call(Runtime& runtime, Signature const& signature);
 /// Enqueues the request on `stream`, or captures it. Errors: ends the world where ranks disagree.
@@ -55,9 +65,5 @@ void issue(Runtime& runtime, Request const& request, Stream& stream);
 std::vector<Awaited> streams_of_calls(ncclComm const& member);
 /// The rank gives up all that it has issued: its streams go on without.
 void abandon_calls(Runtime& runtime, ncclComm& member);
-
-inline bool is_message(Function function) {
-  return function == Function::send || function == Function::receive;
-}
 
 }  // namespace adamant::sim

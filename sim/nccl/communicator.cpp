@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -12,13 +11,6 @@
 
 namespace adamant::sim {
 
-char const* name_of(Function function) {
-  static constexpr std::array<char const*, 7> names = {
-      "ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclReduce",
-      "ncclBroadcast", "ncclSend",      "ncclRecv"};
-  return names[static_cast<std::size_t>(function)];
-}
-
 std::string describe(Signature const& signature) {
   Function const function = signature.function;
   std::string text =
@@ -26,9 +18,7 @@ std::string describe(Signature const& signature) {
   if (signature.reduction != Reduction::none) {
     text += fmt::format(", {}", name_of(signature.reduction));
   }
-  if (function == Function::reduce || function == Function::broadcast) {
-    text += fmt::format(", root {}", signature.root);
-  }
+  if (has_root(function)) text += fmt::format(", root {}", signature.root);
   if (is_message(function)) text += fmt::format(", peer {}", signature.root);
   return text + (signature.replayed ? ") of a graph" : ")");
 }

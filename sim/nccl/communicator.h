@@ -13,6 +13,7 @@
 
 #include "sim/cuda/runtime.h"
 #include "sim/nccl/arithmetic.h"
+#include "sim/nccl/functions.h"
 
 namespace adamant::sim {
 
@@ -34,16 +35,6 @@ struct HostBarrier {
 };
 
 /// What all ranks of a collective, or both sides of a message, must agree on.
-enum class Function : std::uint8_t {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  reduce,
-  broadcast,
-  send,
-  receive,
-};
-
 struct Signature {
   Function function = Function::all_reduce;
   ncclDataType_t type = ncclFloat32;
@@ -52,8 +43,12 @@ struct Signature {
   std::size_t count = 0;
   bool replayed = false;  // issued by the launch of a graph
   bool operator==(Signature const&) const = default;
+
+  bool sends(std::size_t side) const { return includes(row_of(function).senders, side, root); }
+  bool receives(std::size_t side) const { return includes(row_of(function).receivers, side, root); }
+  /// Of `count` elements.
+  std::uint64_t bytes() const { return count * element_bytes(type); }
 };
-char const* name_of(Function function);
 std::string describe(Signature const& signature);
 
 /// ncclRedOpCreatePreMulSum's.

@@ -1,6 +1,7 @@
 #include "sim/nccl/execution.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/cuda/region.h"
 #include "sim/nccl/state.h"
@@ -20,31 +21,30 @@ class Execution {
         call_(call),
         state_(nccl_state()),
         signature_(call.signature),
+        row_(row_of(signature_.function)),
         ranks_(call.parts.size()),
-        bytes_(signature_.count * element_bytes(signature_.type)) {}
+        bytes_(signature_.bytes()) {}
 
   void run() {
     bool const sound = judge();
-    if (sound) move();
+    if (sound) row_.reduces ? reduce() : copy();
     pass_on_knowledge();
   }
 
  private:
-  bool is_root(std::size_t side) const { return side == static_cast<std::size_t>(signature_.root); }
+  std::size_t slots(Holds holds) const { return holds == Holds::count ? 1 : ranks_; }
   /// Of a message: what a rank sends to itself and receives there is not touched.
   bool stays_where_it_is() const { return call_.parts[0].send == call_.parts[1].receive; }
 
   // ---- accesses: each rank's stream reads and writes its own buffers ----
   bool judge();
   void judge_side(std::size_t side);
-  void judge_gathered(Part const& part, std::size_t side);
   void touch(void const* address, std::uint64_t bytes, AccessKind kind);
 
   // ---- bytes ----
-  void move();
-  void gather();
+  void copy();
+  void copy_piece_of(std::size_t from, std::uint64_t at, std::uint64_t bytes_max);
   void gather_whole();
-  void broadcast();
   void reduce();
   void reduce_part(std::size_t thread, std::size_t owner, std::size_t offset, std::size_t count);
   void reduce_small_parts(std::size_t share, std::size_t total);
@@ -57,6 +57,7 @@ class Execution {
   Call& call_;
   NcclState& state_;
   Signature const& signature_;
+  FunctionRow const& row_;
   std::size_t ranks_;
   std::uint64_t bytes_;
   bool sound_ = true;
@@ -80,45 +81,11 @@ void Execution::judge_side(std::size_t side) {
   if (part.scaled && part.scalar_on_device != nullptr) {
     touch(part.scalar_on_device, element_bytes(signature_.type), AccessKind::read);
   }
-  switch (signature_.function) {
-    case Function::all_reduce:
-      touch(part.send, bytes_, AccessKind::read);
-      touch(part.receive, bytes_, AccessKind::write);
-      break;
-    case Function::all_gather:
-      judge_gathered(part, side);
-      break;
-    case Function::reduce_scatter:
-      touch(part.send, bytes_ * ranks_, AccessKind::read);
-      touch(part.receive, bytes_, AccessKind::write);
-      break;
-    case Function::reduce:
-      touch(part.send, bytes_, AccessKind::read);
-      if (is_root(side)) touch(part.receive, bytes_, AccessKind::write);
-      break;
-    case Function::broadcast:
-      if (is_root(side)) touch(part.send, bytes_, AccessKind::read);
-      if (!is_root(side) || part.send != part.receive) {
-        touch(part.receive, bytes_, AccessKind::write);
-      }
-      break;
-    case Function::send:
-    case Function::receive:
-      if (stays_where_it_is()) break;
-      if (side == 0) touch(part.send, bytes_, AccessKind::read);
-      if (side == 1) touch(part.receive, bytes_, AccessKind::write);
-      break;
+  if (is_message(signature_.function) && stays_where_it_is()) return;
+  if (signature_.sends(side)) touch(part.send, bytes_ * slots(row_.sent), AccessKind::read);
+  for (Piece const& piece : written(call_, side)) {
+    touch(piece.begin, piece.bytes, AccessKind::write);
   }
-}
-
-// In place, a rank's own slot is read only.
-void Execution::judge_gathered(Part const& part, std::size_t side) {
-  touch(part.send, bytes_, AccessKind::read);
-  if (part.send != part.receive + side * bytes_) {
-    return touch(part.receive, bytes_ * ranks_, AccessKind::write);
-  }
-  touch(part.receive, bytes_ * side, AccessKind::write);
-  touch(part.receive + (side + 1) * bytes_, bytes_ * (ranks_ - side - 1), AccessKind::write);
 }
 
 void Execution::touch(void const* address, std::uint64_t bytes, AccessKind kind) {
@@ -129,39 +96,32 @@ void Execution::touch(void const* address, std::uint64_t bytes, AccessKind kind)
 
 // ---- bytes --------------------------------------------------------------------------------------
 
-void Execution::move() {
-  switch (signature_.function) {
-    case Function::all_gather:
-      return gather();
-    case Function::broadcast:
-      return broadcast();
-    case Function::all_reduce:
-    case Function::reduce_scatter:
-    case Function::reduce:
-      return reduce();
-    case Function::send:
-    case Function::receive:
-      return raw_copy(call_.parts[1].receive, call_.parts[0].send, bytes_);
-  }
-}
-
-// What fits a cache is put together once and copied whole. More goes piece by piece to everyone, so
-// that a piece is read from memory once and then from the cache.
-void Execution::gather() {
+// What fits a cache and goes from everyone to everyone is put together once and copied whole. More
+// goes piece by piece to everyone, so that a piece is read from memory once and then from the
+// cache.
+void Execution::copy() {
   constexpr std::uint64_t piece_bytes = 64 << 10;
   constexpr std::uint64_t whole_bytes_max = 1 << 20;
-  if (bytes_ * ranks_ <= whole_bytes_max) return gather_whole();
+  bool const fits = bytes_ * ranks_ <= whole_bytes_max;
+  if (fits && signature_.function == Function::all_gather) return gather_whole();
   std::uint64_t const pieces = (bytes_ + piece_bytes - 1) / piece_bytes;
-  crew_.share(ranks_ * pieces, [&](std::size_t piece, std::size_t) {
+  auto const copy_piece = [&](std::size_t piece, std::size_t) {
     std::size_t const from = piece / pieces;
-    char const* const send = call_.parts[from].send;
-    std::uint64_t const at = piece % pieces * piece_bytes;
-    std::uint64_t const bytes = std::min(piece_bytes, bytes_ - at);
-    for (Part const& to : call_.parts) {
-      char* const slot = to.receive + from * bytes_;
-      if (slot != send) raw_copy(slot + at, send + at, bytes);
-    }
-  });
+    if (signature_.sends(from)) copy_piece_of(from, piece % pieces * piece_bytes, piece_bytes);
+  };
+  if (!fits) return crew_.share(ranks_ * pieces, copy_piece);
+  for (std::size_t piece = 0; piece < ranks_ * pieces; ++piece) copy_piece(piece, 0);
+}
+
+void Execution::copy_piece_of(std::size_t from, std::uint64_t at, std::uint64_t bytes_max) {
+  bool const has_for_each = row_.sent == Holds::count_for_each_rank;
+  bool const goes_to_own_slot = row_.received == Holds::count_for_each_rank;
+  for (std::size_t to = 0; to < ranks_; ++to) {
+    if (!signature_.receives(to)) continue;
+    char const* const send = call_.parts[from].send + (has_for_each ? to * bytes_ : 0);
+    char* const slot = call_.parts[to].receive + (goes_to_own_slot ? from * bytes_ : 0);
+    if (slot != send) raw_copy(slot + at, send + at, std::min(bytes_max, bytes_ - at));
+  }
 }
 
 void Execution::gather_whole() {
@@ -172,13 +132,6 @@ void Execution::gather_whole() {
   }
   for (std::size_t to = 1; to < ranks_; ++to) {
     raw_copy(call_.parts[to].receive, first, bytes_ * ranks_);
-  }
-}
-
-void Execution::broadcast() {
-  char const* const from = call_.parts[static_cast<std::size_t>(signature_.root)].send;
-  for (Part const& to : call_.parts) {
-    if (to.receive != from) raw_copy(to.receive, from, bytes_);
   }
 }
 
@@ -201,10 +154,10 @@ void Execution::reduce() {
   order_ = choose_order(runtime_.world.choices(), runtime_.world.options().reduction_order,
                         static_cast<int>(ranks_),
                         depends_on_order(signature_.type, signature_.reduction));
-  if (signature_.function == Function::reduce) {
+  if (row_.receivers == Sides::root) {
     return reduce_part(0, static_cast<std::size_t>(signature_.root), 0, signature_.count);
   }
-  bool const scatters = signature_.function == Function::reduce_scatter;
+  bool const scatters = row_.sent == Holds::count_for_each_rank;
   std::size_t const share = scatters ? signature_.count : (signature_.count + ranks_ - 1) / ranks_;
   std::size_t const total = scatters ? signature_.count * ranks_ : signature_.count;
   std::uint64_t const bytes = element_bytes(signature_.type);
@@ -223,8 +176,8 @@ void Execution::reduce() {
 void Execution::reduce_part(std::size_t thread, std::size_t owner, std::size_t offset,
                             std::size_t count) {
   char* const own = call_.parts[owner].receive;
-  bool const to_everyone = signature_.function == Function::all_reduce;
-  bool const scatters = signature_.function == Function::reduce_scatter;
+  bool const scatters = row_.sent == Holds::count_for_each_rank;
+  bool const to_everyone = row_.receivers == Sides::all && !scatters;
   state_.reducers[thread].reduce(
       {.type = signature_.type,
        .reduction = signature_.reduction,
@@ -244,7 +197,7 @@ void Execution::reduce_small_parts(std::size_t share, std::size_t total) {
                                                                   .share = share,
                                                                   .total = total,
                                                                   .from = state_.contributions});
-  if (signature_.function == Function::all_reduce) {
+  if (row_.sent == Holds::count) {
     for (Part const& to : call_.parts) raw_copy(to.receive, results, bytes_);
     return;
   }
@@ -255,28 +208,17 @@ void Execution::reduce_small_parts(std::size_t share, std::size_t total) {
 
 // ---- knowledge ----------------------------------------------------------------------------------
 
+// Whoever receives learns of all who send.
 void Execution::pass_on_knowledge() {
   std::vector<Part> const& parts = call_.parts;
-  switch (signature_.function) {
-    case Function::all_reduce:
-    case Function::all_gather:
-    case Function::reduce_scatter:
-    case Function::reduce:
-      state_.joined.assign(parts[0].stream->clock);
-      for (Part const& part : parts) state_.joined.join(part.stream->clock);
-      for (std::size_t side = 0; side < ranks_; ++side) {
-        bool const learns = signature_.function != Function::reduce || is_root(side);
-        if (learns) parts[side].stream->clock.join(state_.joined);
-      }
-      return;
-    case Function::broadcast:
-      for (Part const& part : parts) {
-        part.stream->clock.join(parts[static_cast<std::size_t>(signature_.root)].stream->clock);
-      }
-      return;
-    case Function::send:
-    case Function::receive:
-      parts[1].stream->clock.join(parts[0].stream->clock);
+  bool first = true;
+  for (std::size_t side = 0; side < ranks_; ++side) {
+    if (!signature_.sends(side)) continue;
+    VectorClock const& clock = parts[side].stream->clock;
+    std::exchange(first, false) ? state_.joined.assign(clock) : state_.joined.join(clock);
+  }
+  for (std::size_t side = 0; side < ranks_; ++side) {
+    if (signature_.receives(side)) parts[side].stream->clock.join(state_.joined);
   }
 }
 
