@@ -43,6 +43,10 @@ bool Code::is(std::size_t i, std::string_view text) const {
   return i < size() && tokens_[i].kind != TokenKind::literal && tokens_[i].text == text;
 }
 
+bool Code::is_any(std::size_t i, std::initializer_list<std::string_view> texts) const {
+  return std::ranges::any_of(texts, [&](std::string_view text) { return is(i, text); });
+}
+
 bool Code::is_name(std::size_t i) const {
   return i < size() && tokens_[i].kind == TokenKind::name;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ class Code {
   Token const& operator[](std::size_t i) const { return tokens_[i]; }
   /// Is the token at i this name or mark? Past the end there is none.
   bool is(std::size_t i, std::string_view text) const;
+  bool is_any(std::size_t i, std::initializer_list<std::string_view> texts) const;
   bool is_name(std::size_t i) const;
 
   /// Of a bracket (, [ or { or their ends, the one that belongs to it; i where there is none.

@@ -69,18 +69,18 @@ std::optional<std::string_view> defined_macro(Token const& directive) {
   return name ? std::optional(tokens[*name].text) : std::nullopt;
 }
 
-std::optional<Replacement> refused_launch(Token const& directive) {
+std::optional<Edit> refused_launch(Token const& directive) {
   std::vector<Token> const tokens = tokens_behind_hash(directive);
   auto const name = name_in(tokens);
   if (!name) return std::nullopt;
   std::size_t const body = body_of(tokens, *name);
   if (!has_chevron(tokens, body)) return std::nullopt;
-  Replacement replacement{.begin = directive.offset + 1 + tokens[body].offset,
-                          .end = directive.offset + directive.text.size(),
-                          .text = error_of(tokens[*name].text, directive.line)};
+  Edit edit{.begin = directive.offset + 1 + tokens[body].offset,
+            .end = directive.offset + directive.text.size(),
+            .text = error_of(tokens[*name].text, directive.line)};
   auto const lines = std::ranges::count(directive.text.substr(1 + tokens[body].offset), '\n');
-  for (std::ptrdiff_t i = 0; i < lines; ++i) replacement.text += " \\\n";
-  return replacement;
+  for (std::ptrdiff_t i = 0; i < lines; ++i) edit.text += " \\\n";
+  return edit;
 }
 
 }  // namespace adamant::sim

@@ -6,27 +6,18 @@
 // left to say what is wrong, where such a macro is used.
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "sim/lexer/tokens.h"
 
 namespace adamant::sim {
 
-/// What a macro expands to: bytes [begin, end) of the source, and what is to stand there.
-struct Replacement {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::string text;
-};
-
 /// What a #define defines; nothing of other directives.
 std::optional<std::string_view> defined_macro(Token const& directive);
 
-/// Of a #define with <<< in it: an error that names the macro and its line, told once for each use.
-/// It has as many lines as what it replaces.
-std::optional<Replacement> refused_launch(Token const& directive);
+/// Of a #define with <<< in it: what it expands to becomes an error that names the macro and its
+/// line, told once for each use. It has as many lines as what it replaces.
+std::optional<Edit> refused_launch(Token const& directive);
 
 }  // namespace adamant::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,13 +15,6 @@
 
 namespace adamant::sim {
 namespace {
-
-/// Replaces bytes [begin, end) of the source.
-struct Edit {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::string text;
-};
 
 class Rewriter {
  public:
@@ -71,7 +65,7 @@ class Rewriter {
   bool opens_function(std::size_t brace) const {
     if (in_function()) return true;
     for (std::size_t i = brace; i-- > 0 && !is(i, ";") && !is(i, "{") && !is(i, "}");) {
-      if (is(i, "namespace") || is(i, "struct") || is(i, "class") || is(i, "union")) return false;
+      if (code_.is_any(i, {"namespace", "struct", "class", "union"})) return false;
       if (is(i, ")")) return true;
     }
     return false;
@@ -119,15 +113,13 @@ class Rewriter {
 
   /// CUDA's word for it cannot be a macro: the standard library says __attribute__((__noinline__)).
   void rewrite_noinline(std::size_t i) {
-    bool const in_attribute =
-        i > 0 && (is(i - 1, "(") || is(i - 1, ",") || is(i - 1, "::") || is(i - 1, "["));
+    bool const in_attribute = i > 0 && code_.is_any(i - 1, {"(", ",", "::", "["});
     if (!in_attribute) replace(i, i, "__attribute__((noinline))");
   }
 
   void take_directive(Token const& directive) {
     if (auto const macro = defined_macro(directive)) macros_.insert(*macro);
-    if (auto refused = refused_launch(directive))
-      edits_.push_back({refused->begin, refused->end, std::move(refused->text)});
+    if (auto refused = refused_launch(directive)) edits_.push_back(std::move(*refused));
   }
 
   // ---- launches ----------------------------------------------------------------------------
@@ -184,7 +176,7 @@ class Rewriter {
     return i - 1;
   }
   bool is_keyword(std::size_t i) const {
-    return is(i, "if") || is(i, "while") || is(i, "for") || is(i, "return") || is(i, "switch");
+    return code_.is_any(i, {"if", "while", "for", "return", "switch"});
   }
 
   /// From a closing mark to its opening one.
@@ -225,8 +217,8 @@ class Rewriter {
   }
   bool begins_statement(std::size_t i) const {
     if (i == 0) return false;
-    if (is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "else")) return true;
-    if (!is(i - 1, ")")) return is(i - 1, "do");
+    if (code_.is_any(i - 1, {";", "{", "}", "else", "do"})) return true;
+    if (!is(i - 1, ")")) return false;
     std::size_t const open = code_.partner(i - 1);
     return open > 0 && open < i - 1 && (is_keyword(open - 1) || is(open - 1, "constexpr"));
   }
@@ -273,7 +265,7 @@ class Rewriter {
 
   // ---- variables of a device ----------------------------------------------------------------
   bool names_device_memory(std::size_t i) const {
-    return is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__");
+    return code_.is_any(i, {"__device__", "__constant__", "__managed__"});
   }
 
   /// Each device has one of its own, which a run begins anew; here all ranks and runs would share
@@ -306,9 +298,8 @@ class Rewriter {
              "with cudaMalloc and pass its address (sim/README.md lists what is modelled)");
   }
   bool takes_parentheses(std::size_t i) const {
-    bool const known = is(i, "__align__") || is(i, "alignas") || is(i, "__attribute__") ||
-                       is(i, "decltype") || is(i, "__launch_bounds__") || is(i, "requires");
-    return known && is(i + 1, "(");
+    return is(i + 1, "(") && code_.is_any(i, {"__align__", "alignas", "__attribute__", "decltype",
+                                              "__launch_bounds__", "requires"});
   }
   bool has_initialiser(std::size_t bracket) const {
     std::size_t i = bracket;
@@ -325,14 +316,10 @@ class Rewriter {
   }
   std::string apply() {
     std::ranges::stable_sort(edits_, {}, &Edit::begin);
-    std::string out;
-    std::size_t at = 0;
-    for (Edit const& edit : edits_) {
-      if (edit.begin < at) refuse_overlap(edit.begin);
-      out.append(source_, at, edit.begin - at).append(edit.text);
-      at = edit.end;
-    }
-    return out.append(source_, at);
+    auto const overlapped = std::ranges::adjacent_find(
+        edits_, [](Edit const& one, Edit const& next) { return next.begin < one.end; });
+    if (overlapped != edits_.end()) refuse_overlap(std::next(overlapped)->begin);
+    return edited(source_, std::move(edits_));
   }
 
   [[noreturn]] void refuse_overlap(std::size_t at) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 
 namespace adamant::sim {
@@ -155,6 +154,17 @@ class Cutter {
 
 std::vector<Token> tokenize(std::string_view source) {
   return Cutter(source).cut();
+}
+
+std::string edited(std::string_view text, std::vector<Edit> edits) {
+  std::ranges::stable_sort(edits, {}, &Edit::begin);
+  std::string result;
+  std::size_t at = 0;
+  for (Edit const& edit : edits) {
+    result.append(text, at, edit.begin - at).append(edit.text);
+    at = edit.end;
+  }
+  return result.append(text, at);
 }
 
 }  // namespace adamant::sim

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,5 +32,17 @@ struct Token {
 /// Errors: none. A literal or comment that does not end runs to the end of its line or of the text:
 /// the compiler will say it better.
 std::vector<Token> tokenize(std::string_view source);
+
+/// Bytes [begin, end) of a text become others.
+struct Edit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+/// The text with all of them, those of one place in their order.
+///
+/// REQUIRES: no two of them overlap.
+std::string edited(std::string_view text, std::vector<Edit> edits);
 
 }  // namespace adamant::sim

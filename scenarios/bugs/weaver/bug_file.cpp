@@ -40,8 +40,11 @@ class Reader {
   int number() const { return static_cast<int>(at_) + 1; }
   bool is_comment() const { return !at_end() && line().starts_with('#'); }
 
+  void fail_at(int at, std::string message) {
+    problems_.push_back({bug_.path, at, std::move(message)});
+  }
   bool fail(std::string message) {
-    problems_.push_back({bug_.path, number(), std::move(message)});
+    fail_at(number(), std::move(message));
     return false;
   }
 
@@ -77,14 +80,12 @@ class Reader {
 
   void check_id() {
     int const id_line = number() - 4;
+    std::string const stem = std::filesystem::path(bug_.path).stem().string();
     if (!is_id(bug_.id)) {
-      problems_.push_back({bug_.path, id_line,
-                           in_ticks(bug_.id) + " is no id: use letters, digits and underscores"});
-    } else if (std::string const stem = std::filesystem::path(bug_.path).stem().string();
-               stem != bug_.id) {
-      problems_.push_back({bug_.path, id_line,
-                           "the id is " + in_ticks(bug_.id) + " but the file is called " +
-                               in_ticks(stem) + "; rename one"});
+      fail_at(id_line, in_ticks(bug_.id) + " is no id: use letters, digits and underscores");
+    } else if (stem != bug_.id) {
+      fail_at(id_line, "the id is " + in_ticks(bug_.id) + " but the file is called " +
+                           in_ticks(stem) + "; rename one");
     }
   }
 
@@ -170,15 +171,13 @@ class Reader {
     auto const has = [&](Kind kind) {
       return std::ranges::any_of(hunk.lines, [&](HunkLine const& l) { return l.kind == kind; });
     };
-    auto const say = [&](std::string message) {
-      problems_.push_back({bug_.path, hunk.line, std::move(message)});
-    };
     if (!has(Kind::removed) && !has(Kind::added)) {
-      say("the hunk changes nothing");
+      fail_at(hunk.line, "the hunk changes nothing");
     } else if (!has(Kind::removed) && !has(Kind::context)) {
-      say("nothing says where the lines belong: give a line beside them as context");
+      fail_at(hunk.line, "nothing says where the lines belong: give a line beside them as context");
     } else if (hunk.function.empty() && has(Kind::removed)) {
-      say("a hunk outside of functions may only add lines; `@@ FUNCTION` changes one");
+      fail_at(hunk.line,
+              "a hunk outside of functions may only add lines; `@@ FUNCTION` changes one");
     }
   }
 
@@ -192,15 +191,11 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::string> targets_of(BugFile const& bug) {
-  std::vector<std::string> targets;
-  for (Hunk const& hunk : bug.hunks)
-    if (std::ranges::find(targets, hunk.target) == targets.end()) targets.push_back(hunk.target);
-  return targets;
-}
-
-int target_line(BugFile const& bug, std::string_view target) {
-  return std::ranges::find(bug.hunks, target, &Hunk::target)->target_line;
+std::vector<HunkLine const*> Hunk::expected() const {
+  std::vector<HunkLine const*> result;
+  for (HunkLine const& one : lines)
+    if (one.kind != HunkLine::Kind::added) result.push_back(&one);
+  return result;
 }
 
 BugFile read_bug_file(std::string const& path, std::string_view text, Problems& problems) {

@@ -19,9 +19,16 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/bugs/weaver/problem.h"
-
 namespace adamant::bugs {
+
+/// What is wrong with a bug file, as compilers say it: file:line: message.
+struct Problem {
+  std::string file;
+  int line = 1;
+  std::string message;
+};
+
+using Problems = std::vector<Problem>;
 
 struct HunkLine {
   enum class Kind { context, removed, added };
@@ -36,6 +43,9 @@ struct Hunk {
   int line = 1;          // of its @@
   int target_line = 1;   // of its ---
   std::vector<HunkLine> lines;
+
+  /// Those that stand in the target, one after the other.
+  std::vector<HunkLine const*> expected() const;
 };
 
 struct BugFile {
@@ -47,12 +57,6 @@ struct BugFile {
   std::string text;  // the whole file
   std::vector<Hunk> hunks;
 };
-
-/// The files that a bug changes, each once.
-std::vector<std::string> targets_of(BugFile const& bug);
-
-/// The line of the `---` that names `target`.
-int target_line(BugFile const& bug, std::string_view target);
 
 /// Errors: each is added to `problems`; what could be read is returned.
 BugFile read_bug_file(std::string const& path, std::string_view text, Problems& problems);

@@ -4,28 +4,19 @@
 
 #include "scenarios/bugs/weaver/lines.h"
 #include "scenarios/bugs/weaver/weave.h"
+#include "scenarios/bugs/weaver/woven_text.h"
 
 namespace adamant::bugs {
 
 namespace {
 
-std::string literal(std::string_view text) {
-  std::string result = "\"";
-  for (char const c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
 std::string entry(BugFile const& bug) {
-  std::string text = "    {.id = " + literal(bug.id) + ",\n     .law = " + literal(bug.law) +
-                     ",\n     .source = " + literal(bug.source) +
-                     ",\n     .symptom = " + literal(bug.symptom) + ",\n     .diff =";
+  std::string text = "    {.id = " + as_literal(bug.id) + ",\n     .law = " + as_literal(bug.law) +
+                     ",\n     .source = " + as_literal(bug.source) +
+                     ",\n     .symptom = " + as_literal(bug.symptom) + ",\n     .diff =";
   for (std::string_view const line : lines_of(bug.text)) {
-    std::string quoted = literal(line);
-    quoted.insert(quoted.size() - 1, "\\n");
-    text += "\n         " + quoted;
+    text += "\n         " + as_literal(line);
+    text.insert(text.size() - 1, "\\n");
   }
   return text + "},\n";
 }

@@ -1,7 +1,5 @@
 #include "scenarios/bugs/weaver/functions.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 
 #include "sim/lexer/code.h"
@@ -12,10 +10,6 @@ namespace adamant::bugs {
 namespace {
 
 using sim::Token;
-
-constexpr std::array<std::string_view, 12> no_declarators = {
-    "noexcept",      "decltype",          "alignas",   "explicit", "requires", "throw",
-    "__attribute__", "__launch_bounds__", "__align__", "sizeof",   "alignof",  "typeof"};
 
 /// What has been seen of the declaration that is being read.
 struct Declaration {
@@ -132,8 +126,7 @@ class Finder {
 
   /// A clause, in whose parentheses a condition stands, or an expression, whose braces are no body.
   void read_requires() {
-    bool const is_expression =
-        at_ > 0 && (is(at_ - 1, "requires") || is(at_ - 1, "&&") || is(at_ - 1, "||"));
+    bool const is_expression = at_ > 0 && code_.is_any(at_ - 1, {"requires", "&&", "||"});
     now_.in_trailing_part = now_.parameters.has_value();
     if (!is(++at_, "(")) return;
     at_ = code_.after_group(at_);
@@ -152,7 +145,7 @@ class Finder {
   void read_namespace() {
     now_.opens_scope = true;
     ++at_;
-    while (at_ < code_.size() && !is(at_, "{") && !is(at_, ";") && !is(at_, "=")) {
+    while (at_ < code_.size() && !code_.is_any(at_, {"{", ";", "="})) {
       if (is(at_, "[")) {
         at_ = code_.after_group(at_);
       } else if (is(at_, "inline")) {
@@ -181,15 +174,15 @@ class Finder {
       if (is(at_, "<")) at_ = code_.after_angles(at_);
     }
   }
-  bool is_class_key(std::size_t i) const {
-    return is(i, "class") || is(i, "struct") || is(i, "union");
-  }
+  bool is_class_key(std::size_t i) const { return code_.is_any(i, {"class", "struct", "union"}); }
 
   void read_parenthesis() {
     bool const declares =
         at_ > now_.begin && is_name(at_ - 1) && !now_.in_trailing_part && !now_.in_member_list &&
         !now_.is_initialised &&
-        std::ranges::find(no_declarators, code_[at_ - 1].text) == no_declarators.end();
+        !code_.is_any(at_ - 1, {"noexcept", "decltype", "alignas", "explicit", "requires", "throw",
+                                "__attribute__", "__launch_bounds__", "__align__", "sizeof",
+                                "alignof", "typeof"});
     if (declares) declare(at_ - 1, at_);
     at_ = code_.after_group(at_);
   }
@@ -227,9 +220,8 @@ class Finder {
   }
 
   void read_colon() {
-    bool const access = at_ == now_.begin + 1 && (is(at_ - 1, "public") || is(at_ - 1, "private") ||
-                                                  is(at_ - 1, "protected"));
-    if (access) {
+    bool const is_access = code_.is_any(now_.begin, {"public", "private", "protected"});
+    if (is_access && at_ == now_.begin + 1) {
       now_.begin = at_ + 1;
     } else if (now_.parameters) {
       now_.in_member_list = true;

@@ -20,10 +20,7 @@ int main(int argc, char** argv) {
   if (!check) project.out = arguments[2];
   project.bug_files.assign(arguments.begin() + 3, arguments.end());
   try {
-    Problems const problems = weave_project(project);
-    for (Problem const& problem : problems)
-      std::cerr << problem.file << ":" << problem.line << ": " << problem.message << "\n";
-    return problems.empty() ? 0 : 1;
+    return exit_status(weave_project(project));
   } catch (std::filesystem::filesystem_error const& error) {
     std::cerr << error.what() << "\n";
     return 1;

@@ -9,14 +9,6 @@ namespace adamant::bugs {
 
 namespace {
 
-/// The lines of the target that a hunk expects, one after the other.
-std::vector<HunkLine const*> expected_lines(Hunk const& hunk) {
-  std::vector<HunkLine const*> lines;
-  for (HunkLine const& line : hunk.lines)
-    if (line.kind != HunkLine::Kind::added) lines.push_back(&line);
-  return lines;
-}
-
 /// Lines [begin, end) of a target, by index, in which a hunk may stand.
 struct Range {
   std::size_t begin = 0;
@@ -46,14 +38,10 @@ double likeness(std::string_view a, std::string_view b) {
 class Fitter {
  public:
   Fitter(Hunk const& hunk, Target const& target, std::string const& bug, Problems& problems)
-      : hunk_(hunk),
-        target_(target),
-        bug_(bug),
-        problems_(problems),
-        expected_(expected_lines(hunk)) {}
+      : hunk_(hunk), target_(target), bug_(bug), problems_(problems), expected_(hunk.expected()) {}
 
   std::optional<Fit> find() {
-    std::vector<Range> const ranges = hunk_.function.empty() ? whole_file() : functions();
+    std::vector<Range> const ranges = allowed();
     if (ranges.empty()) return say_no_such_function(), std::nullopt;
     std::vector<Fit> fits;
     for (Range const& range : ranges)
@@ -68,9 +56,8 @@ class Fitter {
   }
 
  private:
-  std::vector<Range> whole_file() const { return {{.begin = 0, .end = target_.lines.size()}}; }
-
-  std::vector<Range> functions() const {
+  std::vector<Range> allowed() const {
+    if (hunk_.function.empty()) return {{.begin = 0, .end = target_.lines.size()}};
     std::vector<Range> ranges;
     for (std::size_t f = 0; f < target_.functions.size(); ++f) {
       Function const& function = target_.functions[f];
@@ -176,8 +163,19 @@ class Fitter {
 Target::Target(std::string file, std::string content)
     : path(std::move(file)),
       text(std::move(content)),
-      lines(lines_of(text)),
+      lines(bugs::lines_of(text)),
       functions(find_functions(text)) {}
+
+std::string_view Target::lines_of(Function const& function) const {
+  std::string_view const first = lines[static_cast<std::size_t>(function.first_line) - 1];
+  std::string_view const last = lines[static_cast<std::size_t>(function.close_line) - 1];
+  std::size_t const begin = offset_of(first);
+  return std::string_view(text).substr(begin, offset_of(last) + last.size() - begin);
+}
+
+std::size_t Target::offset_of(std::string_view part) const {
+  return static_cast<std::size_t>(part.data() - text.data());
+}
 
 std::optional<Fit> fit(Hunk const& hunk, Target const& target, std::string const& bug,
                        Problems& problems) {

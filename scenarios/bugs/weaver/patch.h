@@ -10,7 +10,6 @@
 
 #include "scenarios/bugs/weaver/bug_file.h"
 #include "scenarios/bugs/weaver/functions.h"
-#include "scenarios/bugs/weaver/problem.h"
 
 namespace adamant::bugs {
 
@@ -19,6 +18,11 @@ struct Target {
   Target(std::string file, std::string content);
   Target(Target const&) = delete;  // lines and functions look into text
   Target& operator=(Target const&) = delete;
+
+  /// The lines of a function, from its first to its last.
+  std::string_view lines_of(Function const& function) const;
+  /// Where `part` of the text, or a line, begins in it.
+  std::size_t offset_of(std::string_view part) const;
 
   std::string const path;  // from the project's root
   std::string const text;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <map>
 #include <system_error>
@@ -39,23 +40,36 @@ std::vector<BugFile> read_bugs(std::vector<std::string> const& paths, Problems& 
   return bugs;
 }
 
+/// A bug that changes a file, and the line of its `---`.
+struct Change {
+  BugFile const* bug = nullptr;
+  int line = 1;
+};
+
+std::map<std::string, std::vector<Change>> changes_by_target(std::vector<BugFile> const& bugs) {
+  std::map<std::string, std::vector<Change>> all;
+  for (BugFile const& bug : bugs)
+    for (Hunk const& hunk : bug.hunks)
+      if (auto& of_file = all[hunk.target]; of_file.empty() || of_file.back().bug != &bug)
+        of_file.push_back({&bug, hunk.target_line});
+  return all;
+}
+
 Texts weave(fs::path const& root, std::vector<std::string> const& files,
             std::vector<BugFile> const& bugs, Problems& problems) {
-  std::map<std::string, std::vector<BugFile const*>> changing;  // by target
-  for (std::string const& path : files) changing[path];
-  for (BugFile const& bug : bugs)
-    for (std::string const& path : targets_of(bug)) changing[path].push_back(&bug);
+  auto all = changes_by_target(bugs);
+  for (std::string const& path : files) all[path];
   Texts woven;
-  for (auto const& [path, its_bugs] : changing) {
+  for (auto const& [path, changes] : all) {
     auto text = read_file(root / path);
     if (!text) {
-      for (BugFile const* const bug : its_bugs)
-        problems.push_back({bug->path, target_line(*bug, path), path + " cannot be read"});
+      for (auto const& [bug, line] : changes)
+        problems.push_back({bug->path, line, path + " cannot be read"});
       continue;
     }
     Target const target(path, std::move(*text));
     Weave weave(target, (root / path).string());
-    for (BugFile const* const bug : its_bugs) weave.add(*bug, problems);
+    for (auto const& [bug, line] : changes) weave.add(*bug, problems);
     woven.emplace(path, weave.text());
   }
   return woven;
@@ -102,17 +116,20 @@ std::optional<std::string> read_file(fs::path const& path) {
 Problems weave_project(Project const& project) {
   Problems problems;
   std::vector<BugFile> const bugs = read_bugs(project.bug_files, problems);
-  Texts texts = weave(project.root, {}, bugs, problems);
+  return weave_bugs(project, {}, bugs, std::move(problems));
+}
+
+Problems weave_bugs(Project const& project, std::vector<std::string> const& files,
+                    std::vector<BugFile> const& bugs, Problems problems) {
+  Texts texts = weave(project.root, files, bugs, problems);
   if (problems.empty() && project.out) write(*project.out, std::move(texts), bugs);
   return problems;
 }
 
-Problems weave_bugs(Project const& project, std::vector<std::string> const& files,
-                    std::vector<BugFile> const& bugs) {
-  Problems problems;
-  Texts texts = weave(project.root, files, bugs, problems);
-  if (problems.empty()) write(*project.out, std::move(texts), bugs);
-  return problems;
+int exit_status(Problems const& problems) {
+  for (Problem const& problem : problems)
+    std::cerr << problem.file << ":" << problem.line << ": " << problem.message << "\n";
+  return problems.empty() ? 0 : 1;
 }
 
 }  // namespace adamant::bugs

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "scenarios/bugs/weaver/bug_file.h"
-#include "scenarios/bugs/weaver/problem.h"
 
 namespace adamant::bugs {
 
@@ -25,14 +24,15 @@ struct Project {
 /// Errors: std::filesystem::filesystem_error where a file cannot be written.
 Problems weave_project(Project const& project);
 
+/// Likewise of bugs that are read already and brought `problems` then. Written are all `files`
+/// (paths from ROOT), too.
+Problems weave_bugs(Project const& project, std::vector<std::string> const& files,
+                    std::vector<BugFile> const& bugs, Problems problems = {});
+
+/// Of a program that tells all of them on the standard error, as compilers do.
+int exit_status(Problems const& problems);
+
 /// Content of a file, or nothing where there is none.
 std::optional<std::string> read_file(std::filesystem::path const& path);
-
-/// Writes as weave_project() does: OUT/real/... of `files` (paths from ROOT), which are all that
-/// the bugs change or more, and OUT/catalogue.cpp.
-///
-/// REQUIRES: `project.out`.
-Problems weave_bugs(Project const& project, std::vector<std::string> const& files,
-                    std::vector<BugFile> const& bugs);
 
 }  // namespace adamant::bugs

@@ -95,7 +95,8 @@ TEST_F(WovenProject, OfTheHarnessHasACatalogueOfItsOwn) {
 
 TEST_F(WovenProject, TellsAllThatIsWrongAtOnceAndWritesNothing) {
   write_bug("b.diff", "b", "--- real/a/f.cpp\n@@ f\n-  return 3;\n@@ h\n-  x();\n");
-  write_bug("c.diff", "c", hunk_of_f + std::string("--- real/z.cpp\n@@ f\n-  x();\n"));
+  write_bug("c.diff", "c",
+            hunk_of_f + std::string("--- real/z.cpp\n@@ f\n-  x();\n@@ g\n-  y();\n"));
   write_bug("d.diff", "e", hunk_of_f);
   write_bug("more/c.diff", "c", hunk_of_f);
   project_.bug_files.push_back("nowhere.diff");

@@ -13,11 +13,6 @@ namespace {
 
 using Kind = HunkLine::Kind;
 
-std::size_t expected_count(Hunk const& hunk) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      hunk.lines, [](HunkLine const& line) { return line.kind != Kind::added; }));
-}
-
 /// Does every brace in `text` have its partner there?
 bool is_balanced(std::string_view text) {
   int depth = 0;
@@ -36,51 +31,25 @@ std::string joined(std::vector<WovenLine> const& lines) {
   return text;
 }
 
-/// Offsets in a target's text between which something else stands.
-struct Edit {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::string text;
-};
-
-std::string edited(std::string_view text, std::vector<Edit> edits) {
-  std::ranges::stable_sort(edits, {}, &Edit::begin);
-  std::string result;
-  std::size_t at = 0;
-  for (Edit const& edit : edits) {
-    result.append(text.substr(at, edit.begin - at)).append(edit.text);
-    at = edit.end;
-  }
-  return result.append(text.substr(at));
-}
-
-/// What stands before, between and after the braces of a function, from its first line to its last.
-struct SplitFunction {
+/// Of the lines of a function: what stands before its braces and after them.
+struct Ends {
   std::string_view head;  // ends with {
-  std::string_view body;
   std::string_view tail;  // begins with }
 };
 
-SplitFunction split_function(Target const& target, Function const& function) {
-  std::string_view const text = target.text;
-  auto const offset = [&](std::string_view line) {
-    return static_cast<std::size_t>(line.data() - text.data());
-  };
-  std::size_t const begin = offset(target.lines[static_cast<std::size_t>(function.first_line) - 1]);
-  std::string_view const last = target.lines[static_cast<std::size_t>(function.close_line) - 1];
-  std::size_t const end = offset(last) + last.size();
-  return {.head = text.substr(begin, function.open + 1 - begin),
-          .body = text.substr(function.open + 1, function.close - function.open - 1),
-          .tail = text.substr(function.close, end - function.close)};
+Ends ends_of(Target const& target, Function const& function) {
+  std::string_view const lines = target.lines_of(function);
+  std::size_t const begin = target.offset_of(lines);
+  return {.head = lines.substr(0, function.open + 1 - begin),
+          .tail = lines.substr(function.close - begin)};
 }
 
 /// Takes head and tail off the lines of a function.
-std::vector<WovenLine> without_ends(std::vector<WovenLine> lines, SplitFunction const& split) {
-  std::size_t const line_end = split.head.rfind('\n');
-  lines.erase(lines.begin(), lines.begin() + std::ranges::count(split.head, '\n'));
-  lines.front().text.remove_prefix(split.head.size() -
-                                   (line_end == std::string_view::npos ? 0 : line_end + 1));
-  lines.back().text.remove_suffix(split.tail.size());
+std::vector<WovenLine> without(Ends const& ends, std::vector<WovenLine> lines) {
+  lines.erase(lines.begin(), lines.begin() + std::ranges::count(ends.head, '\n'));
+  std::size_t const last_line = ends.head.rfind('\n') + 1;  // npos + 1 is 0
+  lines.front().text.remove_prefix(ends.head.size() - last_line);
+  lines.back().text.remove_suffix(ends.tail.size());
   return lines;
 }
 
@@ -114,7 +83,7 @@ std::vector<Weave::Placed> Weave::place(BugFile const& bug, Problems& problems) 
   std::ranges::sort(all, {}, [](Placed const& placed) { return placed.fit.first; });
   for (std::size_t i = 1; i < all.size(); ++i) {
     Placed const& last = all[i - 1];
-    if (last.fit.first + expected_count(*last.hunk) <= all[i].fit.first) continue;
+    if (last.fit.first + last.hunk->expected().size() <= all[i].fit.first) continue;
     problems.push_back({bug.path, all[i].hunk->line,
                         "the hunk overlaps that of line " + std::to_string(last.hunk->line) +
                             "; make one of both"});
@@ -151,26 +120,25 @@ void Weave::add_outside(BugFile const& bug, Placed const& placed) {
 void Weave::add_copy(BugFile const& bug, std::vector<Placed> const& placed, Problems& problems) {
   std::size_t const index = placed.front().fit.function;
   Function const& function = target_.functions[index];
-  SplitFunction const split = split_function(target_, function);
-  std::vector<WovenLine> lines = patched(bug, placed);
+  Ends const ends = ends_of(target_, function);
+  std::vector<WovenLine> lines = patched(function, bug.path, placed);
   std::string const text = joined(lines);
   auto const refuse = [&](std::string const& message) {
     problems.push_back({bug.path, placed.front().hunk->line, message});
   };
-  if (text.size() < split.head.size() + split.tail.size() || !text.starts_with(split.head) ||
-      !text.ends_with(split.tail)) {
+  std::size_t const ends_size = ends.head.size() + ends.tail.size();
+  if (text.size() < ends_size || !text.starts_with(ends.head) || !text.ends_with(ends.tail)) {
     return refuse("only what stands between the braces of `" + function.name +
                   "` may change; its declaration may not");
   }
-  std::size_t const body_size = text.size() - split.head.size() - split.tail.size();
-  if (!is_balanced(std::string_view(text).substr(split.head.size(), body_size)))
+  if (!is_balanced(std::string_view(text).substr(ends.head.size(), text.size() - ends_size)))
     return refuse("with this change the braces of `" + function.name + "` do not balance");
-  copies_[index].push_back({bug.id, without_ends(std::move(lines), split)});
+  copies_[index].push_back({bug.id, without(ends, std::move(lines))});
 }
 
-/// The lines of a function with the bug's changes.
-std::vector<WovenLine> Weave::patched(BugFile const& bug, std::vector<Placed> const& placed) const {
-  Function const& function = target_.functions[placed.front().fit.function];
+/// The lines of a function with changes of a bug file.
+std::vector<WovenLine> Weave::patched(Function const& function, std::string_view bug,
+                                      std::vector<Placed> const& placed) const {
   std::vector<WovenLine> result;
   auto const keep = [&](std::size_t line) {
     result.push_back({target_.lines[line], name_, static_cast<int>(line) + 1});
@@ -180,7 +148,7 @@ std::vector<WovenLine> Weave::patched(BugFile const& bug, std::vector<Placed> co
     while (line < change.fit.first) keep(line++);
     for (HunkLine const& changed : change.hunk->lines) {
       if (changed.kind == Kind::context) keep(line);
-      if (changed.kind == Kind::added) result.push_back({changed.text, bug.path, changed.line});
+      if (changed.kind == Kind::added) result.push_back({changed.text, bug, changed.line});
       if (changed.kind != Kind::added) ++line;
     }
   }
@@ -190,11 +158,7 @@ std::vector<WovenLine> Weave::patched(BugFile const& bug, std::vector<Placed> co
 
 std::string Weave::switch_text(std::size_t index, std::vector<Copy> const& copies) const {
   Function const& function = target_.functions[index];
-  std::vector<WovenLine> original;
-  for (int line = function.first_line; line <= function.close_line; ++line)
-    original.push_back({target_.lines[static_cast<std::size_t>(line) - 1], name_, line});
-  original = without_ends(std::move(original), split_function(target_, function));
-
+  auto const original = without(ends_of(target_, function), patched(function, {}, {}));
   std::string const selected = is_of_harness(target_.path)
                                    ? "selected_in_harness(::adamant::bugs::place_in_harness(\"" +
                                          target_.path + " " + function.name + "\"))"
@@ -210,7 +174,7 @@ std::string Weave::switch_text(std::size_t index, std::vector<Copy> const& copie
 }
 
 std::string Weave::text() const {
-  std::vector<Edit> edits;
+  std::vector<sim::Edit> edits;
   for (auto const& [index, copies] : copies_) {
     Function const& function = target_.functions[index];
     edits.push_back({function.open + 1, function.close, switch_text(index, copies)});
@@ -218,16 +182,14 @@ std::string Weave::text() const {
   for (Addition const& addition : additions_) {
     bool const at_end = addition.before == target_.lines.size();
     std::size_t const offset =
-        at_end
-            ? target_.text.size()
-            : static_cast<std::size_t>(target_.lines[addition.before].data() - target_.text.data());
+        at_end ? target_.text.size() : target_.offset_of(target_.lines[addition.before]);
     edits.push_back({offset, offset,
                      woven_text(addition.lines) +
                          line_directive(static_cast<int>(addition.before) + 1, name_)});
   }
   std::string const header = is_of_harness(target_.path) ? "selected_in_harness.h" : "selected.h";
   return "#include \"scenarios/bugs/" + header + "\"\n" + line_directive(1, name_) +
-         edited(target_.text, std::move(edits));
+         sim::edited(target_.text, std::move(edits));
 }
 
 }  // namespace adamant::bugs

@@ -15,7 +15,6 @@
 
 #include "scenarios/bugs/weaver/bug_file.h"
 #include "scenarios/bugs/weaver/patch.h"
-#include "scenarios/bugs/weaver/problem.h"
 #include "scenarios/bugs/weaver/woven_text.h"
 
 namespace adamant::bugs {
@@ -52,7 +51,8 @@ class Weave {
   std::vector<Placed> place(BugFile const& bug, Problems& problems) const;
   void add_outside(BugFile const& bug, Placed const& placed);
   void add_copy(BugFile const& bug, std::vector<Placed> const& placed, Problems& problems);
-  std::vector<WovenLine> patched(BugFile const& bug, std::vector<Placed> const& placed) const;
+  std::vector<WovenLine> patched(Function const& function, std::string_view bug,
+                                 std::vector<Placed> const& placed) const;
   std::string switch_text(std::size_t function, std::vector<Copy> const& copies) const;
 
   Target const& target_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iomanip>
+#include <sstream>
 
 #include "sim/lexer/tokens.h"
 
@@ -28,13 +30,12 @@ std::vector<bool> find_seams(std::vector<WovenLine> const& lines) {
 
 }  // namespace
 
+std::string as_literal(std::string_view text) {
+  return (std::ostringstream() << std::quoted(text)).str();
+}
+
 std::string line_directive(int number, std::string_view file) {
-  std::string escaped;
-  for (char const c : file) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c;
-  }
-  return "#line " + std::to_string(number) + " \"" + escaped + "\"\n";
+  return "#line " + std::to_string(number) + " " + as_literal(file) + "\n";
 }
 
 std::string woven_text(std::vector<WovenLine> const& lines) {

@@ -14,6 +14,9 @@ struct WovenLine {
   int number = 1;
 };
 
+/// As a literal of C++. REQUIRES: it is one line.
+std::string as_literal(std::string_view text);
+
 /// What makes the next line `number` of `file`.
 std::string line_directive(int number, std::string_view file);
 
