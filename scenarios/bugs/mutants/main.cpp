@@ -3,17 +3,18 @@
 // prints the ids of all there are. EXCLUDED names those that no compiler accepts: they are left
 // out.
 #include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
 #include <iostream>
-#include <map>
-#include <memory>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/bugs/mutants/mutant.h"
-#include "scenarios/bugs/mutants/operators.h"
 #include "scenarios/bugs/mutants/sample.h"
 #include "scenarios/bugs/weaver/lines.h"
 #include "scenarios/bugs/weaver/project.h"
@@ -22,39 +23,18 @@ namespace adamant::bugs {
 
 namespace {
 
-struct Found {
-  Target const* target = nullptr;
-  std::size_t file = 0;
-  Mutant mutant;
-};
+std::string expect_file(std::filesystem::path const& path) {
+  auto text = read_file(path);
+  if (!text) throw std::runtime_error(path.string() + ": cannot be read");
+  return std::move(*text);
+}
 
+/// All mutants of some files, and what a sample knows of each.
 struct Population {
-  std::vector<std::unique_ptr<Target>> targets;
-  std::vector<Found> mutants;
+  std::deque<Target> targets;
+  std::vector<Mutant> mutants;
+  std::vector<Stratum> strata;
 };
-
-Population all_mutants(std::filesystem::path const& root, std::vector<std::string> const& files) {
-  Population all;
-  for (std::string const& file : files) {
-    auto text = read_file(root / file);
-    if (!text) throw std::runtime_error(file + ": cannot be read");
-    all.targets.push_back(std::make_unique<Target>(file, std::move(*text)));
-    Target const& target = *all.targets.back();
-    for (Mutant& mutant : mutants_of(target))
-      all.mutants.push_back({&target, all.targets.size(), std::move(mutant)});
-  }
-  return all;
-}
-
-/// The ids of a file: a word a line, and after it a reason.
-std::set<std::string> read_ids(std::string const& path) {
-  auto const text = read_file(path);
-  if (!text) throw std::runtime_error(path + ": cannot be read");
-  std::set<std::string> ids;
-  for (std::string_view const line : lines_of(*text))
-    if (!line.empty() && line.front() != '#') ids.emplace(line.substr(0, line.find(' ')));
-  return ids;
-}
 
 std::uint64_t lot_of(std::string_view id, std::uint64_t seed) {
   std::uint64_t lot = 0xcbf29ce484222325ULL ^ (seed * 0x9e3779b97f4a7c15ULL);
@@ -62,47 +42,54 @@ std::uint64_t lot_of(std::string_view id, std::uint64_t seed) {
   return lot ^ (lot >> 29);
 }
 
-std::vector<Stratum> strata_of(std::vector<Found> const& mutants, std::uint64_t seed) {
-  std::map<std::string_view, std::size_t> operator_indices;
-  for (Operator const& one : operators())
-    operator_indices.emplace(one.name, operator_indices.size());
-  std::vector<Stratum> strata;
-  for (Found const& found : mutants)
-    strata.push_back({.operator_index = operator_indices.at(found.mutant.operator_name),
-                      .file = found.file,
-                      .function = found.file * 1000 + found.mutant.function,
-                      .lot = lot_of(found.mutant.id, seed)});
-  return strata;
+Population all_mutants(std::filesystem::path const& root, std::vector<std::string> const& files,
+                       std::uint64_t seed) {
+  Population all;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    Target const& target = all.targets.emplace_back(files[file], expect_file(root / files[file]));
+    for (Mutant& mutant : mutants_of(target)) {
+      all.strata.push_back({.operator_index = mutant.made_by,
+                            .file = file,
+                            .function = file * 1000 + mutant.function,
+                            .lot = lot_of(mutant.id, seed)});
+      all.mutants.push_back(std::move(mutant));
+    }
+  }
+  return all;
 }
 
-/// A compiler says its id, and what tells files by their folder finds it in that of its target.
-BugFile named(BugFile bug, std::filesystem::path const& root) {
-  bug.path = ((root / bug.hunks.front().target).parent_path() / bug.id).string();
-  return bug;
+/// The ids of a file: a word a line, and after it a reason.
+std::set<std::string> read_ids(std::string const& path) {
+  std::string const text = expect_file(path);
+  std::set<std::string> ids;
+  for (std::string_view const line : lines_of(text))
+    if (!line.empty() && line.front() != '#') ids.emplace(line.substr(0, line.find(' ')));
+  return ids;
 }
 
 int list(std::span<char* const> arguments) {
-  Population const all = all_mutants(arguments[2], {arguments.begin() + 3, arguments.end()});
-  for (Found const& found : all.mutants) std::cout << found.mutant.id << "\n";
+  Population const all = all_mutants(arguments[2], {arguments.begin() + 3, arguments.end()}, 0);
+  for (Mutant const& mutant : all.mutants) std::cout << mutant.id << "\n";
   return 0;
 }
 
 int weave(std::span<char* const> arguments) {
   Project const project{.root = arguments[1], .out = arguments[2], .bug_files = {}};
   std::vector<std::string> const files(arguments.begin() + 6, arguments.end());
-  Population const all = all_mutants(project.root, files);
+  Population const all = all_mutants(project.root, files, std::stoull(arguments[4]));
   std::set<std::string> const excluded = read_ids(arguments[5]);
   std::vector<BugFile> bugs;
-  auto const strata = strata_of(all.mutants, std::stoull(arguments[4]));
   // Drawn first and left out then: so a new exclusion changes nothing else.
-  for (std::size_t const i : draw_sample(strata, std::stoull(arguments[3])))
-    if (!excluded.contains(all.mutants[i].mutant.id))
-      bugs.push_back(named(bug_of(all.mutants[i].mutant, *all.mutants[i].target), project.root));
+  for (std::size_t const i : draw_sample(all.strata, std::stoull(arguments[3]))) {
+    Mutant const& mutant = all.mutants[i];
+    if (excluded.contains(mutant.id)) continue;
+    std::size_t const file = all.strata[i].file;
+    BugFile& bug = bugs.emplace_back(bug_of(mutant, all.targets[file]));
+    // A compiler says its id, and what tells files by their folder finds it in that of its target.
+    bug.path = ((project.root / files[file]).parent_path() / bug.id).string();
+  }
   std::ranges::sort(bugs, {}, &BugFile::id);
-  Problems const problems = weave_bugs(project, files, bugs);
-  for (Problem const& problem : problems)
-    std::cerr << problem.file << ":" << problem.line << ": " << problem.message << "\n";
-  return problems.empty() ? 0 : 1;
+  return exit_status(weave_bugs(project, files, bugs));
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "scenarios/bugs/mutants/body.h"
 #include "scenarios/bugs/mutants/operators.h"
@@ -12,6 +15,8 @@
 namespace adamant::bugs {
 
 namespace {
+
+using Kind = HunkLine::Kind;
 
 std::string as_word(std::string_view text) {
   std::string word;
@@ -24,48 +29,39 @@ std::string as_word(std::string_view text) {
 }
 
 /// Without the namespaces that all of them have.
-std::string short_name(Function const& function) {
+std::string_view short_name(Function const& function) {
   std::string_view name = function.name;
   for (std::string_view const scope : {"adamant::", "real::"})
     if (name.starts_with(scope)) name.remove_prefix(scope.size());
-  return std::string(name);
+  return name;
 }
 
-int line_at(std::string_view text, std::size_t offset) {
-  return 1 + static_cast<int>(std::count(text.begin(),
-                                         text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
-}
-
-/// The lines of a function, and what a mutant makes of them.
-struct Change {
-  std::vector<std::string_view> before;
-  std::string text;  // owns what is after
-  std::vector<std::string_view> after;
-  std::size_t same_above = 0;  // lines
-  std::size_t same_below = 0;
-};
-
-Change change_of(Mutant const& mutant, Target const& target) {
+/// The lines of the function, of which the mutant leaves those at both ends alone.
+std::vector<HunkLine> hunk_lines(Mutant const& mutant, Target const& target) {
   Function const& function = target.functions[mutant.function];
-  auto const first = target.lines.begin() + (function.first_line - 1);
-  auto const last = target.lines.begin() + function.close_line;
-  Change change;
-  change.before.assign(first, last);
-  std::string_view const whole = target.text;
-  auto const begin = static_cast<std::size_t>(first->data() - whole.data());
-  std::string_view const last_line = *(last - 1);
-  auto const end = static_cast<std::size_t>(last_line.data() - whole.data()) + last_line.size();
-  change.text.append(whole.substr(begin, mutant.begin - begin)).append(mutant.text);
-  change.text.append(whole.substr(mutant.end, end - mutant.end));
-  change.after = lines_of(change.text);
-  std::size_t const fewest = std::min(change.before.size(), change.after.size());
-  auto& above = change.same_above;
-  while (above < fewest && change.before[above] == change.after[above]) ++above;
-  auto& below = change.same_below;
-  while (below < fewest - above && change.before[change.before.size() - 1 - below] ==
-                                       change.after[change.after.size() - 1 - below])
-    ++below;
-  return change;
+  std::string_view const whole = target.lines_of(function);
+  sim::Edit edit = mutant.edit;
+  edit.begin -= target.offset_of(whole);
+  edit.end -= target.offset_of(whole);
+  std::string const changed = sim::edited(whole, {edit});
+  auto const before = lines_of(whole);
+  auto const after = lines_of(changed);
+  auto const first = std::ranges::mismatch(before, after);
+  auto const last = std::mismatch(before.rbegin(), std::make_reverse_iterator(first.in1),
+                                  after.rbegin(), std::make_reverse_iterator(first.in2));
+  std::vector<HunkLine> lines;
+  int number = function.first_line;
+  auto const add = [&](Kind kind, auto begin, auto end) {
+    for (; begin != end; ++begin) {
+      lines.push_back({kind, std::string(*begin), number});
+      if (kind != Kind::added) ++number;
+    }
+  };
+  add(Kind::context, before.begin(), first.in1);
+  add(Kind::removed, first.in1, last.first.base());
+  add(Kind::added, first.in2, last.second.base());
+  add(Kind::context, last.first.base(), before.end());
+  return lines;
 }
 
 std::string diff_text(BugFile const& bug, Hunk const& hunk) {
@@ -73,8 +69,8 @@ std::string diff_text(BugFile const& bug, Hunk const& hunk) {
                      "\nsymptom: " + bug.symptom + "\n\n--- " + hunk.target + "\n@@ " +
                      hunk.function + "\n";
   for (HunkLine const& line : hunk.lines) {
-    if (line.kind == HunkLine::Kind::context) continue;
-    text += (line.kind == HunkLine::Kind::removed ? "-" : "+") + line.text + "\n";
+    if (line.kind == Kind::context) continue;
+    text += (line.kind == Kind::removed ? "-" : "+") + line.text + "\n";
   }
   return text;
 }
@@ -88,24 +84,19 @@ std::vector<Mutant> mutants_of(Target const& target) {
   for (std::size_t f = 0; f < target.functions.size(); ++f) {
     Function const& function = target.functions[f];
     Body const code(target.text, function);
-    for (Operator const& made_by : operators()) {
-      Replacements found;
-      made_by.find(code, found);
-      for (Replacement& one : found) {
-        std::size_t const begin = code[one.first].offset;
-        int const line = line_at(target.text, begin);
-        std::string id = std::string(made_by.name) + "__" + file + "__" +
+    for (std::size_t made_by = 0; made_by < operators().size(); ++made_by) {
+      Operator const& one = operators()[made_by];
+      for (Replacement& found : replacements_of(one, code)) {
+        sim::Token const& first = code[found.first];
+        std::string id = std::string(one.name) + "__" + file + "__" +
                          as_word(short_name(function)) + "__" +
-                         std::to_string(line - function.first_line);
+                         std::to_string(first.line - function.first_line);
         if (int const nth = ++used[id]; nth > 1) id += "_" + std::to_string(nth);
         all.push_back({.id = std::move(id),
-                       .operator_name = made_by.name,
-                       .mistake = made_by.mistake,
+                       .made_by = made_by,
                        .function = f,
-                       .line = line,
-                       .begin = begin,
-                       .end = code[one.last].end(),
-                       .text = std::move(one.text)});
+                       .line = first.line,
+                       .edit = {first.offset, code[found.last].end(), std::move(found.text)}});
       }
     }
   }
@@ -113,27 +104,16 @@ std::vector<Mutant> mutants_of(Target const& target) {
 }
 
 BugFile bug_of(Mutant const& mutant, Target const& target) {
-  Function const& function = target.functions[mutant.function];
-  Change const change = change_of(mutant, target);
-  BugFile bug;
-  bug.path = mutant.id;
-  bug.id = mutant.id;
-  bug.law = "any";
-  bug.source = target.path + ":" + std::to_string(mutant.line);
-  bug.symptom = mutant.mistake;
-  Hunk hunk{.target = target.path, .function = function.name, .lines = {}};
-  int line = function.first_line;
-  auto const add = [&](HunkLine::Kind kind, std::string_view text) {
-    hunk.lines.push_back({kind, std::string(text), line});
-    if (kind != HunkLine::Kind::added) ++line;
-  };
-  std::size_t const above = change.same_above;
-  for (std::size_t i = 0; i < change.before.size() - change.same_below; ++i)
-    add(i < above ? HunkLine::Kind::context : HunkLine::Kind::removed, change.before[i]);
-  for (std::size_t i = above; i < change.after.size() - change.same_below; ++i)
-    add(HunkLine::Kind::added, change.after[i]);
-  for (std::size_t i = change.before.size() - change.same_below; i < change.before.size(); ++i)
-    add(HunkLine::Kind::context, change.before[i]);
+  Hunk hunk{.target = target.path,
+            .function = target.functions[mutant.function].name,
+            .lines = hunk_lines(mutant, target)};
+  BugFile bug{.path = mutant.id,
+              .id = mutant.id,
+              .law = "any",
+              .source = target.path + ":" + std::to_string(mutant.line),
+              .symptom = std::string(operators()[mutant.made_by].mistake),
+              .text = {},
+              .hunks = {}};
   bug.text = diff_text(bug, hunk);
   bug.hunks.push_back(std::move(hunk));
   return bug;

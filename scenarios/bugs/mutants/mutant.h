@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "scenarios/bugs/weaver/bug_file.h"
 #include "scenarios/bugs/weaver/patch.h"
+#include "sim/lexer/tokens.h"
 
 namespace adamant::bugs {
 
@@ -16,13 +16,10 @@ struct Mutant {
   /// operator__file__function__line, the line counted from the function's first: the same for as
   /// long as nobody edits that function. A second one of a line ends with _2.
   std::string id;
-  std::string_view operator_name;
-  std::string_view mistake;
+  std::size_t made_by = 0;   // index in operators()
   std::size_t function = 0;  // index in the target
   int line = 1;              // of the target
-  std::size_t begin = 0;     // offsets in the target's text, and what stands between them instead
-  std::size_t end = 0;
-  std::string text;
+  sim::Edit edit;            // of the target's text
 };
 
 /// What all operators find in the target, in the order of its functions.

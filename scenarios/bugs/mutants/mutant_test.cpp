@@ -3,13 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/bugs/weaver/weave.h"
 
 namespace adamant::bugs {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr char source[] =
     "namespace adamant::real {\n"
@@ -65,6 +72,44 @@ TEST(Mutants, AreBugsThatShowWhatIsChanged) {
             "id: plus_minus__pair_cpp__twice__1\nlaw: any\nsource: real/step/pair.cpp:8\n"
             "symptom: + for -\n\n--- real/step/pair.cpp\n@@ adamant::real::twice\n"
             "-  int const first = n + n;\n+  int const first = n - n;\n");
+}
+
+/// Those that a file lists, one a line and a reason behind it.
+std::vector<std::string> ids_listed_in(fs::path const& path) {
+  std::vector<std::string> ids;
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);)
+    if (!line.starts_with('#')) ids.push_back(line.substr(0, line.find(' ')));
+  return ids;
+}
+
+std::set<std::string> ids_in_folders(std::vector<fs::path> const& folders) {
+  std::set<std::string> ids;
+  for (fs::path const& folder : folders)
+    for (auto const& entry : fs::recursive_directory_iterator(folder)) {
+      std::string const file = entry.path().filename().string();
+      std::string const ending = entry.path().extension().string();
+      if (file.find("_test.") != file.npos ||
+          (ending != ".cpp" && ending != ".cu" && ending != ".h"))
+        continue;
+      std::ostringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      for (std::string& id : ids_of(Target(entry.path().string(), text.str())))
+        ids.insert(std::move(id));
+    }
+  return ids;
+}
+
+// An edit of a function gives its mutants other ids.
+TEST(Mutants, ThatAreLeftOutAreThere) {
+  auto const ids = ids_in_folders(
+      {"real", "sim", "scenarios/judge", "scenarios/runner", "scenarios/seam", "scenarios/search"});
+  for (char const* const list :
+       {"scenarios/bugs/mutants/excluded.txt", "properties/mutants/equivalent.txt"}) {
+    std::vector<std::string> const left_out = ids_listed_in(list);
+    EXPECT_GE(left_out.size(), 5U) << list;
+    for (std::string const& id : left_out) EXPECT_TRUE(ids.contains(id)) << list << ": " << id;
+  }
 }
 
 TEST(Mutants, AllFitWhereTheyWereFound) {

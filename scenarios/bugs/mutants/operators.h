@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,21 +20,25 @@ struct Replacement {
   std::string text;
 };
 
-using Replacements = std::vector<Replacement>;
+/// What a mistake at token i makes of the code, if it can be made there.
+using Found = std::optional<Replacement>;
+using Rule = std::function<Found(Body const& code, std::size_t i)>;
 
 struct Operator {
   std::string_view name;
   std::string_view mistake;  // for people
-  void (*find)(Body const& code, Replacements& found);
+  Rule rule;
 };
 
-/// All of them.
-std::vector<Operator> operators();
+/// In the order of the function.
+std::vector<Replacement> replacements_of(Operator const& one, Body const& code);
 
-std::span<Operator const> operators_on_statements();
-std::span<Operator const> operators_on_branches();
-std::span<Operator const> operators_on_marks();
-std::span<Operator const> operators_on_values();
-std::span<Operator const> operators_on_names();
+/// All of them.
+std::vector<Operator> const& operators();
+
+std::vector<Operator> operators_on_statements();
+std::vector<Operator> operators_on_marks();
+std::vector<Operator> operators_on_values();
+std::vector<Operator> operators_on_names();
 
 }  // namespace adamant::bugs

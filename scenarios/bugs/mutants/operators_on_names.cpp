@@ -1,6 +1,5 @@
 // Names: the other one of two that go together.
-#include <array>
-#include <utility>
+#include <map>
 
 #include "scenarios/bugs/mutants/operators.h"
 
@@ -8,161 +7,150 @@ namespace adamant::bugs {
 
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
+/// Two names that go together: the one becomes the other, and maybe the other the one as well.
+struct Pair {
+  std::string_view from;
+  std::string_view to;
+  bool both_ways = false;
+};
+constexpr bool both_ways = true;
 
-/// Replaces each name that a pair begins with by what it ends with, where `fits` says so.
-template <std::size_t n>
-void replace(Body const& code, Replacements& found, Pair const (&pairs)[n], auto const& fits) {
-  for (std::size_t i = 1; i + 1 < code.size(); ++i) {
-    bool const is_label = i > 2 && code.is(i - 3, "case");
-    if (!code.is_name(i) || code.is_muted(i) || is_label || !fits(i)) continue;
-    for (auto const& [from, to] : pairs)
-      if (code[i].text == from && code.knows(to)) found.push_back({i, i, std::string(to)});
+using Fits = std::function<bool(Body const& code, std::size_t i)>;
+
+/// A name of a pair becomes the other one where `fits` says so. What the file never says is hardly
+/// there.
+Rule other_name(std::vector<Pair> const& pairs, Fits const& fits) {
+  std::map<std::string_view, std::string_view> others;
+  for (Pair const& pair : pairs) {
+    others[pair.from] = pair.to;
+    if (pair.both_ways) others[pair.to] = pair.from;
   }
+  return [=](Body const& code, std::size_t i) -> Found {
+    bool const is_label = i > 2 && code.is(i - 3, "case");
+    if (i == 0 || !code.is_name(i) || code.is_muted(i) || is_label || !fits(code, i)) return {};
+    auto const other = others.find(code[i].text);
+    if (other == others.end() || !code.knows(other->second)) return {};
+    return Replacement{i, i, std::string(other->second)};
+  };
 }
 
-void other_stream(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"compute", "comm"},
-           {"comm", "compute"},
-           {"copy", "compute"},
-           {"down", "up"},
-           {"up", "down"}},
-          [&](std::size_t i) { return code.is(i - 1, ".") && !code.is(i + 1, "("); });
-  replace(code, found, {Pair{"down_", "up_"}, {"up_", "down_"}},
-          [&](std::size_t i) { return !code.is(i - 1, "."); });
+bool fits_anywhere(Body const& /*code*/, std::size_t /*i*/) {
+  return true;
 }
 
-void other_event(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"gathered", "computed"},
-           {"computed", "gathered"},
-           {"forked_", "joined_"},
-           {"joined_", "forked_"},
-           {"uploaded_", "table_read_"},
-           {"table_read_", "uploaded_"},
-           {"sent_", "brought_"},
-           {"brought_", "sent_"},
-           {"ready_", "sent_"}},
-          [&](std::size_t i) { return code.is(i + 1, ".") || code.is(i + 1, ","); });
+bool is_stream(Body const& code, std::size_t i) {
+  bool const is_own = code[i].text.ends_with('_');
+  return is_own != code.is(i - 1, ".") && (is_own || !code.is(i + 1, "("));
 }
 
-void other_tensor(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"exp_avg", "exp_avg_sq"},
-           {"exp_avg_sq", "exp_avg"},
-           {"parameter", "gradient"},
-           {"gradient", "parameter"},
-           {"main", "parameter"},
-           {"cast_gradient", "gradient"}},
-          [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "TensorKind"); });
+bool is_event(Body const& code, std::size_t i) {
+  return code.is_any(i + 1, {".", ","});
 }
 
-void other_purpose(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"parameters", "gradients"},
-           {"gradients", "parameters"},
-           {"exp_avg", "exp_avg_sq"},
-           {"exp_avg_sq", "exp_avg"},
-           {"main", "parameters"},
-           {"unsharded_parameters", "parameters"},
-           {"unsharded_gradients", "gradients"},
-           {"reduction", "work_list"},
-           {"step_table", "work_list"},
-           {"work_list", "step_table"},
-           {"staging", "step_table"}},
-          [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "Purpose"); });
+/// Is it scope::name?
+Fits is_of(std::string_view scope) {
+  return [=](Body const& code, std::size_t i) {
+    return code.is(i - 1, "::") && code.is(i - 2, scope);
+  };
 }
 
-void other_field(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"exp_avg", "exp_avg_sq"},
-           {"exp_avg_sq", "exp_avg"},
-           {"beta1", "beta2"},
-           {"beta2", "beta1"},
-           {"one_minus_beta1", "one_minus_beta2"},
-           {"one_minus_beta2", "one_minus_beta1"},
-           {"correction1", "correction2"},
-           {"correction2", "correction1"},
-           {"epsilon", "weight_decay"},
-           {"weight_decay", "epsilon"},
-           {"m", "v"},
-           {"v", "m"},
-           {"row_begin", "row_end"},
-           {"row_end", "row_begin"},
-           {"shard_numel", "numel"},
-           {"chunk_numel", "numel"},
-           {"numel", "whole_numel"},
-           {"whole_numel", "numel"},
-           {"host_numel", "device_numel"},
-           {"device_numel", "host_numel"},
-           {"send", "receive"},
-           {"growth_tracker", "hysteresis"},
-           {"world_size", "rank"},
-           {"applied", "scale"},
-           {"scale", "applied"}},
-          [&](std::size_t i) {
-            bool const is_member = code.is(i - 1, ".") || code.is(i - 1, "->");
-            return is_member &&
-                   !(code.is(i + 1, "=") && (code.is(i - 2, "{") || code.is(i - 2, ",")));
-          });
+bool is_member(Body const& code, std::size_t i) {
+  bool const is_designator = code.is(i + 1, "=") && code.is_any(i - 2, {"{", ","});
+  return code.is_any(i - 1, {".", "->"}) && !is_designator;
 }
 
-void other_format(Body const& code, Replacements& found) {
-  replace(code, found, {Pair{"fp32", "bf16"}, {"bf16", "fp16"}, {"fp16", "bf16"}},
-          [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "NumberFormat"); });
+bool is_called(Body const& code, std::size_t i) {
+  return code.is(i - 1, ".") && code.is(i + 1, "(");
 }
 
-void other_direction(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost"},
-           {"cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice"},
-           {"to_staging", "from_staging"},
-           {"from_staging", "to_staging"}},
-          [](std::size_t) { return true; });
-}
-
-void other_collective(Body const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"all_reduce_sum", "all_reduce_max"},
-           {"all_reduce", "all_gather"},
-           {"all_gather", "reduce_scatter"},
-           {"reduce_scatter", "all_gather"},
-           {"ncclSum", "ncclMax"},
-           {"ncclMax", "ncclSum"},
-           {"ncclReduce", "ncclBroadcast"},
-           {"ncclInt64", "ncclInt32"},
-           {"group_start", "group_end"}},
-          [](std::size_t) { return true; });
-}
-
-void last_for_first(Body const& code, Replacements& found) {
-  replace(code, found, {Pair{"front", "back"}, {"back", "front"}, {"first", "last"}},
-          [&](std::size_t i) { return code.is(i - 1, ".") && code.is(i + 1, "("); });
-}
-
-void min_max(Body const& code, Replacements& found) {
-  replace(code, found, {Pair{"min", "max"}, {"max", "min"}},
-          [&](std::size_t i) { return code.is(i - 1, "::") && code.is(i - 2, "std"); });
-}
-
-constexpr Operator all[] = {
-    {"other_stream", "another stream", other_stream},
-    {"other_event", "another event", other_event},
-    {"other_tensor", "another kind of tensor", other_tensor},
-    {"other_purpose", "memory accounted to something else", other_purpose},
-    {"other_field", "another member of the same type", other_field},
-    {"other_format", "another number format", other_format},
-    {"other_direction", "a copy in the other direction", other_direction},
-    {"other_collective", "another collective, or another operation in it", other_collective},
-    {"last_for_first", "the last for the first", last_for_first},
-    {"min_max", "the larger for the smaller", min_max},
+std::vector<Pair> const streams = {
+    {"compute", "comm", both_ways},
+    {"copy", "compute"},
+    {"down", "up", both_ways},
+    {"down_", "up_", both_ways},
+};
+std::vector<Pair> const events = {
+    {"gathered", "computed", both_ways},
+    {"forked_", "joined_", both_ways},
+    {"uploaded_", "table_read_", both_ways},
+    {"sent_", "brought_", both_ways},
+    {"ready_", "sent_"},
+};
+std::vector<Pair> const tensors = {
+    {"exp_avg", "exp_avg_sq", both_ways},
+    {"parameter", "gradient", both_ways},
+    {"main", "parameter"},
+    {"cast_gradient", "gradient"},
+};
+std::vector<Pair> const purposes = {
+    {"parameters", "gradients", both_ways},
+    {"exp_avg", "exp_avg_sq", both_ways},
+    {"main", "parameters"},
+    {"unsharded_parameters", "parameters"},
+    {"unsharded_gradients", "gradients"},
+    {"reduction", "work_list"},
+    {"step_table", "work_list", both_ways},
+    {"staging", "step_table"},
+};
+std::vector<Pair> const fields = {
+    {"exp_avg", "exp_avg_sq", both_ways},
+    {"beta1", "beta2", both_ways},
+    {"one_minus_beta1", "one_minus_beta2", both_ways},
+    {"correction1", "correction2", both_ways},
+    {"epsilon", "weight_decay", both_ways},
+    {"m", "v", both_ways},
+    {"row_begin", "row_end", both_ways},
+    {"shard_numel", "numel"},
+    {"chunk_numel", "numel"},
+    {"numel", "whole_numel", both_ways},
+    {"host_numel", "device_numel", both_ways},
+    {"send", "receive"},
+    {"growth_tracker", "hysteresis"},
+    {"world_size", "rank"},
+    {"applied", "scale", both_ways},
+};
+std::vector<Pair> const formats = {
+    {"fp32", "bf16"},
+    {"bf16", "fp16", both_ways},
+};
+std::vector<Pair> const directions = {
+    {"cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost", both_ways},
+    {"to_staging", "from_staging", both_ways},
+};
+std::vector<Pair> const collectives = {
+    {"all_reduce_sum", "all_reduce_max"},
+    {"all_reduce", "all_gather"},
+    {"all_gather", "reduce_scatter", both_ways},
+    {"ncclSum", "ncclMax", both_ways},
+    {"ncclReduce", "ncclBroadcast"},
+    {"ncclInt64", "ncclInt32"},
+    {"group_start", "group_end"},
+};
+std::vector<Pair> const ends = {
+    {"front", "back", both_ways},
+    {"first", "last"},
+};
+std::vector<Pair> const extremes = {
+    {"min", "max", both_ways},
 };
 
 }  // namespace
 
-std::span<Operator const> operators_on_names() {
-  return all;
+std::vector<Operator> operators_on_names() {
+  return {
+      {"other_stream", "another stream", other_name(streams, is_stream)},
+      {"other_event", "another event", other_name(events, is_event)},
+      {"other_tensor", "another kind of tensor", other_name(tensors, is_of("TensorKind"))},
+      {"other_purpose", "memory accounted to something else",
+       other_name(purposes, is_of("Purpose"))},
+      {"other_field", "another member of the same type", other_name(fields, is_member)},
+      {"other_format", "another number format", other_name(formats, is_of("NumberFormat"))},
+      {"other_direction", "a copy in the other direction", other_name(directions, fits_anywhere)},
+      {"other_collective", "another collective, or another operation in it",
+       other_name(collectives, fits_anywhere)},
+      {"last_for_first", "the last for the first", other_name(ends, is_called)},
+      {"min_max", "the larger for the smaller", other_name(extremes, is_of("std"))},
+  };
 }
 
 }  // namespace adamant::bugs

@@ -27,9 +27,7 @@ std::vector<std::string> made_by(std::string_view name, std::string const& body,
   std::vector<std::string> all;
   for (Operator const& one : operators()) {
     if (one.name != name) continue;
-    Replacements found;
-    one.find(code, found);
-    for (Replacement const& replacement : found) {
+    for (Replacement const& replacement : replacements_of(one, code)) {
       std::size_t const begin = code[replacement.first].offset;
       std::size_t const end = code[replacement.last].end();
       std::string const text = source.substr(function.open + 2, begin - function.open - 2) +
