@@ -33,7 +33,7 @@ struct Line {
 
 bool is_source(fs::path const& path) {
   std::string const extension = path.extension();
-  return extension == ".h" || extension == ".cpp" || extension == ".cu";
+  return extension == ".h" || extension == ".inc" || extension == ".cpp" || extension == ".cu";
 }
 
 std::vector<fs::path> sources() {
@@ -222,12 +222,18 @@ TEST(Tidy, TheEngineUsesNeitherDefaultStreamNorChevrons) {
   }
 }
 
+// What others include: a header, or a list (.inc), which may be included several times.
+bool is_included(fs::path const& path) {
+  return path.extension() == ".h" || path.extension() == ".inc";
+}
+
 TEST(Tidy, EveryHeaderOpensWithASentenceAndIsIncludedOnce) {
   for (fs::path const& path : sources()) {
-    if (path.extension() != ".h") continue;
+    if (!is_included(path)) continue;
     std::vector<Line> const lines = lines_of(path);
     ASSERT_FALSE(lines.empty()) << path;
     EXPECT_EQ(lines.front().text.substr(0, 3), "// ") << where(lines.front());
+    if (path.extension() == ".inc") continue;
     bool const once = std::any_of(lines.begin(), lines.end(),
                                   [](Line const& line) { return line.text == "#pragma once"; });
     EXPECT_TRUE(once) << path << ": no #pragma once";
@@ -241,7 +247,7 @@ TEST(Tidy, EverySourceIncludesItsOwnHeaderFirst) {
   for (fs::path const& path : sources()) {
     fs::path header = path;
     header.replace_extension(".h");
-    if (path.extension() == ".h" || !fs::exists(header)) continue;
+    if (is_included(path) || !fs::exists(header)) continue;
     std::vector<Line> const lines = lines_of(path);
     auto const first = std::find_if(lines.begin(), lines.end(), [](Line const& line) {
       return line.text.rfind("#include", 0) == 0;
