@@ -131,7 +131,7 @@ TEST(ByteLedger, ADuplicateMainWeightCostsFourBytesForEachElementOfARank) {
     rank[static_cast<std::size_t>(Purpose::main)].device += 4 * llama_numel / 8;
   EXPECT_EQ((4 * llama_numel / 8) >> 20, 3829);
   bugs::Selection const selection("mlm_4133");
-  expect_equal(allocated_by(*adamant_engine_unchecked_woven(), scenario), expected);
+  expect_equal(allocated_by(*adamant_engine_woven(), scenario), expected);
 }
 
 }  // namespace

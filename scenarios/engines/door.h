@@ -38,7 +38,6 @@ struct EngineDoor {
 extern "C" {
 adamant::scenarios::EngineDoor const* adamant_engine_checked();
 adamant::scenarios::EngineDoor const* adamant_engine_unchecked();
-adamant::scenarios::EngineDoor const* adamant_engine_checked_woven();
-adamant::scenarios::EngineDoor const* adamant_engine_unchecked_woven();
+adamant::scenarios::EngineDoor const* adamant_engine_woven();
 adamant::scenarios::EngineDoor const* adamant_engine_cuda();
 }
