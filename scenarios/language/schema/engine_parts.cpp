@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "scenarios/language/capability_table.h"
 
@@ -11,25 +14,31 @@ namespace {
 
 // ---- one value, as the protocol has it ----------------------------------------------------------
 
-/// Where an enumeration is defined.
+/// An enumeration that is defined by itself, under this name.
 template <typename Enum>
-constexpr std::string_view definition_of = {};
-template <>
-constexpr std::string_view definition_of<Layout> = "layout";
-template <>
-constexpr std::string_view definition_of<AdamMode> = "mode";
-template <>
-constexpr std::string_view definition_of<StepCounter> = "step_counter";
-template <>
-constexpr std::string_view definition_of<GradientClass> = "gradients";
-template <>
-constexpr std::string_view definition_of<ParamType> = "param_type";
-template <>
-constexpr std::string_view definition_of<GradType> = "grad_type";
-template <>
-constexpr std::string_view definition_of<MainType> = "main_type";
-template <>
-constexpr std::string_view definition_of<StateType> = "state_type";
+struct Defined {
+  std::string_view name;
+};
+constexpr std::tuple defined_enumerations{
+    Defined<Layout>{"layout"},
+    Defined<AdamMode>{"mode"},
+    Defined<StepCounter>{"step_counter"},
+    Defined<GradientClass>{"gradients"},
+    Defined<ParamType>{"param_type"},
+    Defined<GradType>{"grad_type"},
+    Defined<MainType>{"main_type"},
+    Defined<StateType>{"state_type"},
+};
+
+/// Of one that is not: empty.
+template <typename Enum>
+constexpr std::string_view definition_of = std::apply(
+    [](auto const&... one) {
+      std::string_view name;
+      ((name = std::is_same_v<decltype(one), Defined<Enum> const&> ? one.name : name), ...);
+      return name;
+    },
+    defined_enumerations);
 
 /// Are values told as a scenario has them?
 template <typename Kind>
@@ -126,48 +135,45 @@ OrderedJson with_name(OrderedJson const& properties) {
   return named;
 }
 
-/// The types of a world, and what their scales cover: told where there are any.
-OrderedJson properties_of_precision(OrderedJson const& told) {
-  OrderedJson properties = told;
-  OrderedJson covers = {{"description",
-                         "What a scale of fp16 and fp8 states covers: the whole tensor, or each "
-                         "rank's rows; with none, fp16 states are plain numbers. Left out where no "
-                         "state is of these types."}};
-  covers.update(told_schema(kinds::Words<StateScale>{}));
-  properties["state_scale"] = std::move(covers);
+/// Properties, and one that is told only where it is said to be.
+template <typename Kind>
+OrderedJson with_seldom_told(OrderedJson properties, std::string const& key, Kind const& kind,
+                             std::string_view when) {
+  properties[key] = described(when, told_schema(kind));
   return properties;
 }
 
-OrderedJson properties_of_world(OrderedJson const& told) {
-  OrderedJson properties = told;
-  OrderedJson outer = {{"description", "Told where it is not none."}};
-  outer.update(told_schema(kinds::Words<Outer>{}));
-  properties["outer"] = std::move(outer);
-  return properties;
-}
-
-class SchemaParts {
+/// A schema, part by part.
+class Schema {
  public:
-  void add(std::string const& place, OrderedJson json) { all_.push_back({place, std::move(json)}); }
+  explicit Schema(OrderedJson json) : json_(std::move(json)) {}
+
+  void put(std::string const& place, OrderedJson part) {
+    json_.at(OrderedJson::json_pointer(place)) = std::move(part);
+  }
   /// An object all of whose properties have to be there.
-  void add_whole(std::string const& place, OrderedJson const& properties) {
-    add(place + "/required", names_of_properties(properties));
-    add(place + "/properties", properties);
+  void put_whole(std::string const& place, OrderedJson const& properties) {
+    put(place + "/required", names_of_properties(properties));
+    put(place + "/properties", properties);
+  }
+  template <typename T>
+  void put_keys(std::string const& place) {
+    put(place + "/properties", properties_with_meanings<T>());
+    put(place + "/required", required_keys<T>());
   }
   template <typename Enum>
-  void add_words() {
-    add("/$defs/" + std::string(definition_of<Enum>) + "/enum",
-        enumeration(words_of<Enum>).at("enum"));
+  void put_words(std::string_view definition) {
+    put("/$defs/" + std::string(definition) + "/enum", enumeration(words_of<Enum>).at("enum"));
   }
-  std::vector<SchemaPart> all() { return std::move(all_); }
+  OrderedJson json() { return std::move(json_); }
 
  private:
-  std::vector<SchemaPart> all_;
+  OrderedJson json_;
 };
 
 }  // namespace
 
-std::vector<SchemaPart> engine_schema_parts() {
+OrderedJson with_engine_parts(OrderedJson json) {
   auto const of_group = [](std::string_view key) { return is_among(key, key_names<AdamOverride>); };
   auto const settable = [](std::string_view key) {
     return is_among(key, key_names<SettingsChange>);
@@ -175,32 +181,30 @@ std::vector<SchemaPart> engine_schema_parts() {
   auto const of_world = [&](std::string_view key) { return !of_group(key); };
   std::string const open = "/$defs/open_request/properties/";
   std::string const set = "/$defs/set_request/properties/";
-  SchemaParts parts;
+  Schema schema(std::move(json));
   OrderedJson const mesh = told_properties<World>(of_world);
-  parts.add(open + "world/required", names_of_properties(mesh));
-  parts.add(open + "world/properties", properties_of_world(mesh));
-  parts.add_whole(open + "groups/items", with_name(told_properties<AdamOverride>(of_group)));
-  parts.add_whole(open + "optimizer", told_properties<Optimizer>(of_world));
+  schema.put_whole(open + "world", mesh);
+  schema.put(open + "world/properties",
+             with_seldom_told(mesh, "outer", kinds::Words<Outer>{}, "Told where it is not none."));
+  schema.put_whole(open + "groups/items", with_name(told_properties<AdamOverride>(of_group)));
+  schema.put_whole(open + "optimizer", told_properties<Optimizer>(of_world));
   OrderedJson const types = told_properties<Precision>(of_world);
-  parts.add(open + "precision/required", names_of_properties(types));
-  parts.add(open + "precision/properties", properties_of_precision(types));
-  parts.add(set + "groups/items/properties", with_name(told_properties<AdamOverride>(settable)));
+  schema.put_whole(open + "precision", types);
+  schema.put(open + "precision/properties",
+             with_seldom_told(types, "state_scale", kinds::Words<StateScale>{},
+                              "What a scale of fp16 and fp8 states covers: the whole tensor, or "
+                              "each rank's rows; with none, fp16 states are plain numbers. Left "
+                              "out where no state is of these types."));
+  schema.put(set + "groups/items/properties", with_name(told_properties<AdamOverride>(settable)));
   OrderedJson const changes = told_properties<SettingsChange>(of_world);
-  for (auto const& [key, schema] : changes.items()) parts.add(set + key, schema);
-  parts.add("/$defs/capabilities/properties", properties_with_meanings<Capabilities>());
-  parts.add("/$defs/capabilities/required", required_keys<Capabilities>());
-  parts.add("/$defs/precisions/properties", properties_with_meanings<PrecisionOffer>());
-  parts.add("/$defs/precisions/required", required_keys<PrecisionOffer>());
-  parts.add("/$defs/arithmetic/enum", enumeration(words_of<Arithmetic>).at("enum"));
-  parts.add_words<Layout>();
-  parts.add_words<AdamMode>();
-  parts.add_words<StepCounter>();
-  parts.add_words<GradientClass>();
-  parts.add_words<ParamType>();
-  parts.add_words<GradType>();
-  parts.add_words<MainType>();
-  parts.add_words<StateType>();
-  return parts.all();
+  for (auto const& [key, change] : changes.items()) schema.put(set + key, change);
+  schema.put_keys<Capabilities>("/$defs/capabilities");
+  schema.put_keys<PrecisionOffer>("/$defs/precisions");
+  schema.put_words<Arithmetic>("arithmetic");
+  std::apply([&]<typename... Enums>(
+                 Defined<Enums> const&... one) { (schema.put_words<Enums>(one.name), ...); },
+             defined_enumerations);
+  return schema.json();
 }
 
 }  // namespace adamant::scenarios

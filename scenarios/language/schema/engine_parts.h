@@ -2,19 +2,13 @@
 // `state` say of the language. The rest of the protocol stands in that file alone.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "scenarios/language/schema/schema.h"
 
 namespace adamant::scenarios {
 
-/// A part by its place in the file, a JSON pointer.
-struct SchemaPart {
-  std::string place;
-  OrderedJson json;
-};
-
-std::vector<SchemaPart> engine_schema_parts();
+/// The schema with all such parts as the tables have them now.
+///
+/// Errors: OrderedJson::exception where it has no place for one.
+OrderedJson with_engine_parts(OrderedJson schema);
 
 }  // namespace adamant::scenarios

@@ -29,10 +29,7 @@ void write(fs::path const& path, std::string const& text) {
 
 void write_schemas(fs::path const& directory) {
   fs::path const engine = directory / "engine.schema.json";
-  auto schema = OrderedJson::parse(text_in(engine));
-  for (SchemaPart const& part : engine_schema_parts())
-    schema.at(OrderedJson::json_pointer(part.place)) = part.json;
-  write(engine, text_of(schema));
+  write(engine, text_of(with_engine_parts(OrderedJson::parse(text_in(engine)))));
   write(directory / "schema.json", text_of(scenario_schema()));
   write(directory / "KEYS.md", key_page());
 }

@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "scenarios/language/json_text.h"
+#include "scenarios/language/regular_file.h"
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/suggest.h"
 
@@ -16,25 +15,17 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr char manifest_name[] = "adamant.json";
-constexpr std::uintmax_t bytes_max = 100'000'000;
+constexpr std::uint64_t bytes_max = 100'000'000;
 
 using Json = nlohmann::json;
-
-Json read_quietly(std::filesystem::path const& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  if (std::filesystem::file_size(path, error) > bytes_max) return {};
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return parse_json<Json>(text.str(), false);
-}
 
 /// With which norm and loss scale a program goes on from a checkpoint beside its scenario. Whether
 /// the files are whole is for who loads them. Nothing where the directory has no manifest of
 /// adamant's that says it.
 std::optional<FoundManifest> find_manifest(std::filesystem::path const& directory) {
   static Json::json_pointer const where("/body/numbers");
-  Json const manifest = read_quietly(directory / manifest_name);
+  auto const text = read_regular_file(directory / manifest_name, bytes_max);
+  Json const manifest = text ? parse_json<Json>(*text, false) : Json();
   if (!manifest.contains(where)) return std::nullopt;
   Json const& numbers = manifest.at(where);
   FoundManifest found{.has_loss_scale = numbers.contains("loss_scale")};
