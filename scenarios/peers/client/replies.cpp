@@ -42,17 +42,9 @@ class Field {
     if (!json_->is_string()) refuse("a text");
     return json_->get<std::string>();
   }
-  std::vector<std::string> texts() const {
-    std::vector<std::string> all;
-    for (Field const& item : items()) all.push_back(item.text());
-    return all;
-  }
   bool boolean() const {
     if (!json_->is_boolean()) refuse("true or false");
     return json_->get<bool>();
-  }
-  float number_or(std::string_view key, float usual) const {
-    return has(key) ? at(key).number() : usual;
   }
   template <typename Integer = std::int64_t>
   Integer integer() const {
@@ -106,10 +98,16 @@ class Field {
     if (json_->is_null()) return std::nullopt;
     return number();
   }
-  std::vector<std::int64_t> integers() const {
-    std::vector<std::int64_t> numbers;
-    for (Field const& item : items()) numbers.push_back(item.integer());
-    return numbers;
+  /// A list of such values, which may be empty.
+  template <typename Kind>
+  std::vector<typename Kind::Value> all(Kind kind) const {
+    return value(kinds::List<Kind>{.may_be_empty = true, .of = kind});
+  }
+  /// What stands under a key that may be left out.
+  template <typename Kind>
+  std::optional<typename Kind::Value> find(std::string_view key, Kind kind) const {
+    if (!has(key)) return std::nullopt;
+    return at(key).value(kind);
   }
   /// One of the words of an enumeration, in its order.
   template <typename Enum>
@@ -158,16 +156,11 @@ T Field::value(kinds::Map<T>) const {
 std::vector<EngineOption> options_of(Field const& field, Json const& json) {
   std::vector<EngineOption> options;
   for (auto const& [name, values] : json.items()) {
-    EngineOption option{.name = name, .values = field.at(name).texts()};
+    EngineOption option{.name = name, .values = field.at(name).all(kinds::Text{})};
     if (option.values.empty()) field.at(name).refuse("at least one value");
     options.push_back(std::move(option));
   }
   return options;
-}
-
-std::string text_or_nothing(Json const& object, char const* key) {
-  bool const there = object.is_object() && object.contains(key) && object[key].is_string();
-  return there ? object[key].get<std::string>() : "";
 }
 
 /// An error that explains itself has a type and a text. What has neither is shown as it is.
@@ -175,13 +168,13 @@ std::string text_or_nothing(Json const& object, char const* key) {
 /// Errors: AdapterFailed.
 void take_error(RankOutcome& outcome, Json const& answer) {
   Json const error = answer.value("error", Json());
-  outcome.type = text_or_nothing(error, "type");
+  outcome.type = text_in(error, "type");
   if (outcome.kind != RankOutcome::Kind::error) return;
   outcome.ending = Ending::error;
-  outcome.thrown = {.kind = text_or_nothing(error, "kind"),
-                    .where = text_or_nothing(error, "where"),
-                    .traceback = text_or_nothing(error, "traceback")};
-  std::string const text = text_or_nothing(error, "text");
+  outcome.thrown = {.kind = text_in(error, "kind"),
+                    .where = text_in(error, "where"),
+                    .traceback = text_in(error, "traceback")};
+  std::string const text = text_in(error, "text");
   bool const explained = !outcome.type.empty() || !text.empty();
   outcome.text = explained
                      ? fmt::format("{}: {}", outcome.type.empty() ? "error" : outcome.type, text)
@@ -216,8 +209,8 @@ ReportedShard shard_of(Field const& shards, ParameterSpec const& spec) {
   auto const found = find_named(shards, spec.name);
   if (!found) shards.refuse(fmt::format("an entry with the name `{}`", spec.name));
   Field const& field = *found;
-  ReportedShard shard{.offsets = field.at("offsets").integers(),
-                      .shape = field.at("shape").integers(),
+  ReportedShard shard{.offsets = field.at("offsets").all(kinds::Integer{}),
+                      .shape = field.at("shape").all(kinds::Integer{}),
                       .steps = field.at("steps").integer(),
                       .has_gradient = field.at("has_gradient").boolean()};
   bool rows = shard.shape.size() == spec.shape.size() && shard.offsets.size() == spec.shape.size();
@@ -245,9 +238,9 @@ AdamConfig group_of(Field const& groups, NamedGroup const& group) {
 RankScaling scaling_of(Field const& field) {
   return {.loss_scale = field.at("loss_scale").number(),
           .skipped = field.at("skipped").boolean(),
-          .inverse = field.number_or("inverse", 1),
+          .inverse = field.find("inverse", kinds::Real{}).value_or(1),
           .norm = field.at("norm").number(),
-          .coefficient = field.number_or("coefficient", 1),
+          .coefficient = field.find("coefficient", kinds::Real{}).value_or(1),
           .growth_tracker = field.at("growth_tracker").integer<int>(),
           .hysteresis = field.has("hysteresis") ? field.at("hysteresis").integer<int>() : 0,
           .max_norm = field.has("max_norm") ? field.at("max_norm").maybe_number() : std::nullopt,
@@ -262,35 +255,6 @@ ReportedState state_of(Field const& rank, std::vector<ParameterSpec> const& para
   for (NamedGroup const& group : before) state.groups.push_back(group_of(rank.at("groups"), group));
   state.scaling = scaling_of(rank.at("scale"));
   return state;
-}
-
-/// Is it a number by itself? What is read with a scale, or with another tensor, is judged to the
-/// bit, or not at all.
-bool is_plain(ParamType type, StateScale) {
-  return !is_quantised(type);
-}
-bool is_plain(StateType type, StateScale shares) {
-  return type != StateType::fp8 && (type != StateType::fp16 || shares == StateScale::none);
-}
-bool is_plain(MainType type, StateScale shares) {
-  return type != MainType::remainder && (type != MainType::fp16 || shares == StateScale::none);
-}
-
-/// Takes out of an engine's offers what its arithmetic leaves nobody to judge.
-std::vector<PrecisionOffer> judged(std::vector<PrecisionOffer> offers, Arithmetic arithmetic) {
-  if (arithmetic == Arithmetic::own_order) return offers;
-  std::erase_if(offers, [&](PrecisionOffer& offer) {
-    bool const without = scenarios::offers(offer.state_scale, StateScale::none);
-    StateScale const shares = without ? StateScale::none : StateScale::global;
-    if (without) offer.state_scale = {shares};
-    auto const keep_plain = [&](auto& types) {
-      std::erase_if(types, [&](auto type) { return !is_plain(type, shares); });
-      return !types.empty();
-    };
-    return !keep_plain(offer.param) || !keep_plain(offer.main) || !keep_plain(offer.exp_avg) ||
-           !keep_plain(offer.exp_avg_sq);
-  });
-  return offers;
 }
 
 std::vector<Field> ranks_of(PeerReply const& reply, int count) {
@@ -326,7 +290,7 @@ bool asks(Field const& list, std::string_view what) {
 
 /// One text, or a list of them.
 std::vector<std::string> texts_of(Field const& field) {
-  return field.is_list() ? field.texts() : std::vector{field.text()};
+  return field.is_list() ? field.all(kinds::Text{}) : std::vector{field.text()};
 }
 
 /// Nobody here imports it; who makes a script of a session does.
@@ -342,7 +306,7 @@ void expect_engine_class(Field const& field) {
 
 /// The words of a command.
 std::vector<std::string> command_in(Field const& field) {
-  auto words = field.texts();
+  auto words = field.all(kinds::Text{});
   if (words.empty()) field.refuse("a command, word by word");
   return words;
 }
@@ -385,12 +349,6 @@ Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual, bool to_the_bi
   return said;
 }
 
-bool needs_bits(Precision const& precision) {
-  StateScale const shares = precision.state_scale;
-  return !is_plain(precision.param, shares) || !is_plain(precision.main, shares) ||
-         !is_plain(precision.exp_avg, shares) || !is_plain(precision.exp_avg_sq, shares);
-}
-
 std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count) {
   bool const nobody = reply.json.contains("ranks") && reply.json["ranks"].empty();
   if (nobody && reply.json["outcome"] == "died")  // in open, before ranks were known
@@ -418,14 +376,18 @@ std::vector<ReportedState> states_of(PeerReply const& reply,
   return states;
 }
 
+std::string text_in(Json const& object, char const* key) {
+  bool const there = object.is_object() && object.contains(key) && object[key].is_string();
+  return there ? object[key].get<std::string>() : "";
+}
+
 bool flag_of(PeerReply const& reply, std::string_view key) {
-  Field const field(reply);
-  return field.has(key) && field.at(key).boolean();
+  return Field(reply).find(key, kinds::Flag{}).value_or(false);
 }
 
 std::vector<std::string> not_carried_of(PeerReply const& reply) {
-  Field const field(reply);
-  return field.has("not_carried") ? field.at("not_carried").texts() : std::vector<std::string>{};
+  kinds::List<kinds::Text> const texts{.may_be_empty = true};
+  return Field(reply).find("not_carried", texts).value_or(std::vector<std::string>());
 }
 
 }  // namespace adamant::scenarios::replies

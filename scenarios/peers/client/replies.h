@@ -64,6 +64,9 @@ std::string versions_of(PeerReply const& hello);
 /// Errors: PeerError where that is another than `te`, and `to_the_bit`.
 Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual, bool to_the_bit = false);
 
+/// An engine's offers without what its arithmetic leaves nobody to judge.
+std::vector<PrecisionOffer> judged(std::vector<PrecisionOffer> offers, Arithmetic arithmetic);
+
 /// Has it types that only arithmetic `te` judges: with scales, or split into two tensors?
 bool needs_bits(Precision const& precision);
 
@@ -79,6 +82,9 @@ std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count);
 std::vector<ReportedState> states_of(PeerReply const& reply,
                                      std::vector<ParameterSpec> const& parameters,
                                      std::vector<NamedGroup> const& before, int count);
+
+/// The text that stands under a key; "" where there is none.
+std::string text_in(nlohmann::json const& object, char const* key);
 
 /// What stands under a key that may be left out.
 ///

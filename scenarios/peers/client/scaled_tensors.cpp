@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -43,10 +42,7 @@ class Parts {
   }
 
   std::vector<float> numbers(char const* part, Extents const& shape) const {
-    TensorFromFile const& tensor = at(part, NumberFormat::fp32, shape);
-    std::vector<float> numbers(tensor.bytes.size() / sizeof(float));
-    if (!numbers.empty()) std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
-    return numbers;
+    return numbers_in(at(part, NumberFormat::fp32, shape));
   }
 
   std::vector<std::uint8_t> codes(char const* part, Extents const& shape) const {

@@ -127,6 +127,12 @@ class Reader {
 
 }  // namespace
 
+std::vector<float> numbers_in(TensorFromFile const& tensor) {
+  std::vector<float> numbers(tensor.bytes.size() / sizeof(float));
+  if (!numbers.empty()) std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
+  return numbers;
+}
+
 TensorFile read_tensor_file(std::filesystem::path const& path, std::uint64_t bytes_max) {
   return Reader(path, bytes_max).tensors();
 }

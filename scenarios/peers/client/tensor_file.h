@@ -19,6 +19,9 @@ struct TensorFromFile {
   std::vector<std::byte> bytes;  // row-major, little-endian, aligned for any number
 };
 
+/// Of a tensor in fp32.
+std::vector<float> numbers_in(TensorFromFile const& tensor);
+
 using TensorFile = std::map<std::string, TensorFromFile>;
 
 /// More than any scenario's tensors need whose files are read as a whole.

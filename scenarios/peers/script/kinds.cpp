@@ -4,11 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "scenarios/language/plain_text.h"
+#include "scenarios/language/regular_file.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/client/process.h"
@@ -32,11 +32,7 @@ std::string session_of(Scenario const& scenario, RunResult const& result,
   return script::document_of(script::record_session(scenario, result, violation));
 }
 
-std::string read_whole(std::filesystem::path const& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(text).str();
-}
+constexpr std::uint64_t made_bytes_max = std::uint64_t{3} << 30;
 
 /// Waits until it has ended well. What it printed last.
 std::string make(std::string const& command) {
@@ -65,9 +61,9 @@ WrittenScript rendered(std::vector<std::string> const& command, std::string cons
   for (std::string const& word : command) line += shell_quoted(word) + " ";
   std::string words = make(fmt::format("{}{} -o {}", line, shell_quoted(session.string()),
                                        shell_quoted(script.string())));
-  WrittenScript made{.text = read_whole(script), .words = std::move(words)};
-  if (std::filesystem::exists(numbers)) made.numbers = read_whole(numbers);
-  return made;
+  return {.text = read_regular_file(script, made_bytes_max).value_or(""),
+          .words = std::move(words),
+          .numbers = read_regular_file(numbers, made_bytes_max)};
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -28,10 +27,8 @@ Json number_of(float value) {
 Json numbers_of(TensorFile const& file) {
   Json tensors = Json::object();
   for (auto const& [name, tensor] : file) {
-    std::vector<float> values(tensor.bytes.size() / sizeof(float));
-    if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
     Json numbers = Json::array();
-    for (float const value : values) numbers.push_back(number_of(value));
+    for (float const value : numbers_in(tensor)) numbers.push_back(number_of(value));
     tensors[name] = {{"shape", tensor.shape}, {"values", std::move(numbers)}};
   }
   return tensors;

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/script/session_state.h"
 #include "scenarios/report/words/sentences.h"
 
@@ -34,11 +35,6 @@ Reply const* failure_in(Reply const& reply) {
   return nullptr;
 }
 
-std::string text_in(Reply const& object, char const* key) {
-  bool const there = object.is_object() && object.contains(key) && object[key].is_string();
-  return there ? object[key].get<std::string>() : "";
-}
-
 /// What the same failure says once more.
 Json what_stays(Reply const& failure) {
   std::string const outcome = failure.value("outcome", "");
@@ -47,7 +43,8 @@ Json what_stays(Reply const& failure) {
     if (outcome == "died" && failure.contains(status)) like[status] = failure[status];
   if (outcome != "error" || !failure.contains("error")) return like;
   for (char const* const what : {"type", "cause"})
-    if (std::string const said = text_in(failure["error"], what); !said.empty()) like[what] = said;
+    if (std::string const said = replies::text_in(failure["error"], what); !said.empty())
+      like[what] = said;
   return like;
 }
 
