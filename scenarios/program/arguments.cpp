@@ -158,6 +158,7 @@ class Parser {
 Arguments parse_arguments(int argc, char const* const* argv) {
   Arguments arguments;
   arguments.program = argc > 0 ? argv[0] : "adamant";
+  arguments.argv = argv;
   Parser(arguments).parse(argc, argv);
   return arguments;
 }

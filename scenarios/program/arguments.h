@@ -14,17 +14,23 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, merge, minimize, hunt, laws, bugs, doctor, bench, explain, help };
+enum class Command {
+#define ADAMANT_COMMAND(name, ...) name,
+#include "scenarios/program/commands.inc"
+};
 
 /// As it is called and as documents name it.
 constexpr std::string_view name_of(Command command) {
-  constexpr std::string_view names[] = {"run",  "fuzz",   "merge", "minimize", "hunt", "laws",
-                                        "bugs", "doctor", "bench", "explain",  "help"};
+  constexpr std::string_view names[] = {
+#define ADAMANT_COMMAND(name, ...) #name,
+#include "scenarios/program/commands.inc"
+  };
   return names[static_cast<int>(command)];
 }
 
 struct Arguments {
-  std::string program;  // as it was called, for lines to paste
+  std::string program;                // as it was called, for lines to paste
+  char const* const* argv = nullptr;  // the whole call, for a program that takes it over
   Command command = Command::run;
 
   std::vector<std::filesystem::path> paths;  // of scenarios; merge: of campaigns
@@ -65,6 +71,7 @@ struct Arguments {
   bool mutants = false;           // machine-made ones
 
   std::string word;                       // help: to explain
+  std::string script_of_shell;            // completion: for the one that was named
   std::string element;                    // explain: KEY[INDEX]
   std::optional<std::int64_t> operation;  // explain: index of the program's entry
 

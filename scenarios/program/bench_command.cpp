@@ -1,6 +1,7 @@
 #include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 #include "scenarios/seam/engine.h"
@@ -126,6 +128,16 @@ class BenchCommand {
 
 }  // namespace
 
+void add_bench_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("--suite", arguments.suites, "Only this one; can be repeated")
+      ->option_text("NAME")
+      ->expected(1)
+      ->take_all();
+  command.add_flag("--full", arguments.full, "Also what takes minutes");
+  CommandOptions(command, arguments).add_outputs();
+}
+
+// Measures, prints a table, writes the rows.
 Status bench_command(Arguments const& arguments) {
   auto chosen = choose_suites(arguments);
   if (chosen.empty()) {

@@ -200,6 +200,18 @@ void CommandOptions::add_html() const {
   add_path("--html", arguments_.html, "Write one page that shows what broke and how");
 }
 
+void CommandOptions::add_extent(char const* cases, char const* time) const {
+  add_count("--cases", {1, cases_max}, cases,
+            [&arguments = arguments_](std::uint64_t count) { arguments.cases = count; });
+  add_time(time);
+}
+
+void CommandOptions::add_end_of_search() const {
+  add_html();
+  add_shard();
+  add_common();
+}
+
 void CommandOptions::add_time(char const* text) const {
   auto const set = [&arguments = arguments_](std::string const& value) {
     arguments.time = parse_duration(value);

@@ -17,6 +17,9 @@ class App;
 
 namespace adamant::scenarios {
 
+/// Of the cases of a search, and whatever else JSON has to name exactly.
+inline constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
+
 /// Adds options to a command. What a user gives them goes into `arguments`, which outlives the
 /// parsing. Values that cannot be are CLI::ValidationError then.
 class CommandOptions {
@@ -47,10 +50,14 @@ class CommandOptions {
   void add_schedules(char const* text) const;
   void add_script() const;
   void add_html() const;
-  void add_time(char const* text) const;
+  /// How much is searched: --cases and --for.
+  void add_extent(char const* cases, char const* time) const;
+  /// What every search has behind its own.
+  void add_end_of_search() const;
 
  private:
   void add_peer_timeout() const;
+  void add_time(char const* text) const;
 
   CLI::App& command_;
   Arguments& arguments_;

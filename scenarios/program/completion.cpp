@@ -11,7 +11,11 @@
 #include "scenarios/bench/suite.h"
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/engine_names.h"
+#include "scenarios/language/words.h"
 #include "scenarios/language/yaml/help.h"
+#include "scenarios/language/yaml/suggest.h"
+#include "scenarios/program/commands.h"
+#include "scenarios/program/outputs.h"
 
 namespace adamant::scenarios {
 
@@ -168,6 +172,22 @@ std::string completion_of(CLI::App const& app, std::string_view shell) {
   if (shell == "fish") return fish(app);
   // zsh reads bash's way of completing once it is told to.
   return (shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : "") + bash(app);
+}
+
+// The script is made while the line is parsed: it is of the parser.
+void add_completion_options(CLI::App& command, Arguments& arguments) {
+  auto const make = [&command, &arguments](std::string const& shell) {
+    if (std::ranges::count(completed_shells, shell) == 0)
+      throw CLI::ValidationError("SHELL: `" + shell + "` is none of " +
+                                 list_words(completed_shells) + suggest(shell, completed_shells));
+    arguments.script_of_shell = completion_of(*command.get_parent(), shell);
+  };
+  command.add_option_function<std::string>("SHELL", make, "bash, zsh or fish")->required();
+}
+
+Status completion_command(Arguments const& arguments) {
+  print(arguments, arguments.script_of_shell);
+  return Status::met;
 }
 
 }  // namespace adamant::scenarios

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include "scenarios/peers/doctor/examine.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/commands.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
@@ -228,6 +230,14 @@ Status report_on_engine(Arguments const& arguments) {
 
 }  // namespace
 
+void add_doctor_options(CLI::App& command, Arguments& arguments) {
+  CommandOptions const options(command, arguments);
+  options.add_examined_engine();
+  options.add_path("--json", arguments.json, "Write what was found as JSON");
+}
+
+// What this machine has, or what is wrong with an engine outside the process. Errors: MachineLacks
+// where that engine cannot be started.
 Status doctor_command(Arguments const& arguments) {
   if (arguments.engine) return report_on_engine(arguments);
   Outputs outputs(arguments);

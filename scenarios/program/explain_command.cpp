@@ -1,7 +1,10 @@
 #include "scenarios/program/commands.h"
 
+#include <CLI/CLI.hpp>
+
 #include "scenarios/explain/explain.h"
 #include "scenarios/language/plain_text.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/report/json.h"
@@ -26,6 +29,25 @@ void tell(Arguments const& arguments, OneScenario const& one, StrictJson& result
 
 }  // namespace
 
+void add_explain_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
+  CommandOptions const options(command, arguments);
+  command
+      .add_option("--element", arguments.element,
+                  "KEY[INDEX], as a violation's tensor and index have it")
+      ->option_text("KEY[INDEX]")
+      ->required();
+  options.add_count("--operation", {0, cases_max}, "Which entry of the program; default: the last",
+                    [&arguments](std::uint64_t entry) {
+                      arguments.operation = static_cast<std::int64_t>(entry);
+                    });
+  options.add_seed();
+  options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
+  options.add_engine();
+  options.add_trust();
+}
+
+// Errors: MachineLacks.
 Status explain_command(Arguments const& arguments) {
   Outputs outputs(arguments);
   auto const one = read_one_scenario(arguments);

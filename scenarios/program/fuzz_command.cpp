@@ -1,6 +1,7 @@
 #include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "scenarios/campaign/settings.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
@@ -227,6 +229,24 @@ class FuzzCommand {
 
 }  // namespace
 
+void add_fuzz_options(CLI::App& command, Arguments& arguments) {
+  CommandOptions const options(command, arguments);
+  options.add_extent("How many; default 1000", "How long, such as 60s or 5m");
+  options.add_count("--skip", {0, cases_max}, "Start at case number N of the seed",
+                    [&arguments](std::uint64_t skip) { arguments.skip = skip; });
+  options.add_path("--out", arguments.out, "Directory for what fails");
+  command.add_flag("--first", arguments.first, "End at the first failure that is not known");
+  options.add_known();
+  options.add_strict();
+  options.add_path("--campaign", arguments.campaign,
+                   "Directory that keeps all that was searched and found: go on there");
+  command.get_option("--campaign")->excludes("--skip");
+  options.add_end_of_search();
+  options.add_engine();
+}
+
+// Generates scenarios from a seed, runs each in a worker process, and minimises failures until each
+// is explained by a small scenario. Ends with 1 if anything was found.
 Status fuzz_command(Arguments const& arguments) {
   if (arguments.out) expect_writable(*arguments.out);
   std::optional<Clock::time_point> until;

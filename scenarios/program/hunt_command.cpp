@@ -1,18 +1,21 @@
 #include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/plain_text.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/arguments.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/version.h"
@@ -282,7 +285,29 @@ class HuntCommand {
 
 }  // namespace
 
+void add_hunt_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("BUG", arguments.bugs, "Only these; default: all")->option_text("BUG");
+  command.parse_complete_callback([&arguments] {
+    if (arguments.mutants && !bugs::is_of_mutants()) return;  // who has them knows them
+    for (std::string const& id : arguments.bugs) check_bug("BUG", id);
+  });
+  CommandOptions const options(command, arguments);
+  options.add_count(
+      "--searches", {1, 1000}, "How often each is searched for; default 5",
+      [&arguments](std::uint64_t count) { arguments.searches = static_cast<int>(count); });
+  options.add_extent("At most so many cases a search", "At most so long a search; default 60s");
+  command.add_flag("--mutants", arguments.mutants,
+                   "Machine-made mistakes instead: does anything notice them? Needs "
+                   "adamant-mutants");
+  options.add_path("--out", arguments.out,
+                   "Directory for a minimised scenario of each that was found");
+  options.add_end_of_search();
+}
+
+// How fast random search finds each catalogued bug. The alarm is tested with it: a canary that
+// every search must find is always among the hunted. Met where every bug was found by its law.
 Status hunt_command(Arguments const& arguments) {
+  if (arguments.mutants) return mutants_command(arguments);
   return HuntCommand(arguments).execute();
 }
 

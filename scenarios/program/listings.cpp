@@ -1,6 +1,7 @@
 #include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/help.h"
 #include "scenarios/language/yaml/suggest.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 
@@ -45,6 +47,11 @@ void print_bug(Arguments const& arguments, bugs::Bug const& bug) {
 
 }  // namespace
 
+void add_laws_options(CLI::App& command, Arguments& arguments) {
+  CommandOptions(command, arguments)
+      .add_path("--json", arguments.json, "Write them as JSON; - is standard output");
+}
+
 Status laws_command(Arguments const& arguments) {
   Outputs outputs(arguments);
   bool const listed = !arguments.json || !is_standard_output(*arguments.json);
@@ -59,6 +66,12 @@ Status laws_command(Arguments const& arguments) {
   document["reasons"] = to_json(refusal_reasons());
   outputs.commit(document, "laws", {});
   return Status::met;
+}
+
+void add_bugs_options(CLI::App& command, Arguments& arguments) {
+  CommandOptions const options(command, arguments);
+  options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
+  options.add_bug_to_show();
 }
 
 Status bugs_command(Arguments const& arguments) {
@@ -78,6 +91,11 @@ Status bugs_command(Arguments const& arguments) {
   return Status::met;
 }
 
+void add_help_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("KEY", arguments.word, "A key or an operation")->required();
+}
+
+// What the format's tables say of a key or an operation; bad input where there is none.
 Status help_command(Arguments const& arguments) {
   auto const entries = help_on(arguments.word);
   for (HelpEntry const& entry : entries) print(arguments, text_of(entry));

@@ -1,4 +1,4 @@
-// The program: parses, dispatches, and turns what was thrown into messages and statuses.
+// The program: parses, executes, and turns what was thrown into messages and statuses.
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -23,34 +23,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-Status dispatch(Arguments const& arguments, char const* const* argv) {
-  switch (arguments.command) {
-    case Command::run:
-      return run_command(arguments);
-    case Command::fuzz:
-      return fuzz_command(arguments);
-    case Command::merge:
-      return merge_command(arguments);
-    case Command::hunt:
-      return arguments.mutants ? mutants_command(arguments, argv) : hunt_command(arguments);
-    case Command::minimize:
-      return minimize_command(arguments);
-    case Command::laws:
-      return laws_command(arguments);
-    case Command::bugs:
-      return bugs_command(arguments);
-    case Command::doctor:
-      return doctor_command(arguments);
-    case Command::bench:
-      return bench_command(arguments);
-    case Command::help:
-      return help_command(arguments);
-    case Command::explain:
-      return explain_command(arguments);
-  }
-  return Status::bad_input;
-}
-
 /// A standard stream that the caller closed would be taken by the next file that is opened, and be
 /// written into. What is put there instead refuses to be used.
 void occupy_standard_streams() {
@@ -74,9 +46,9 @@ Status end_before_the_first(Arguments const& arguments) {
   return Status::interrupted;
 }
 
-Status dispatch_until_interrupted(Arguments const& arguments, char const* const* argv) {
+Status execute_until_interrupted(Arguments const& arguments) {
   try {
-    return dispatch(arguments, argv);
+    return execute(arguments);
   } catch (OutputError const&) {
     throw;
   } catch (std::exception const&) {
@@ -85,13 +57,13 @@ Status dispatch_until_interrupted(Arguments const& arguments, char const* const*
   return end_before_the_first(arguments);
 }
 
-Status parse_and_dispatch(int argc, char const* const* argv) {
+Status parse_and_execute(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
     Inputs(arguments).refuse_as_outputs(arguments);
     if (arguments.peer_timeout) set_peer_bounds(PeerBounds::of(*arguments.peer_timeout));
-    return dispatch_until_interrupted(arguments, argv);
+    return execute_until_interrupted(arguments);
   } catch (EndOfProgram const& end) {
     std::fputs(printable_lines(end.text).c_str(), end.status == 0 ? stdout : stderr);
     return static_cast<Status>(end.status);
@@ -107,7 +79,7 @@ bool is_left_by_reader() {
 int run_program(int argc, char const* const* argv) {
   try {
     occupy_standard_streams();
-    Status const status = parse_and_dispatch(argc, argv);
+    Status const status = parse_and_execute(argc, argv);
     bool const written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!written && is_left_by_reader()) return static_cast<int>(Status::bad_input);
     if (!written) throw CannotWrite("standard output: cannot be written");

@@ -1,5 +1,6 @@
 // `adamant merge DIR…`.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <map>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/shard.h"
 #include "scenarios/language/plain_text.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/commands.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
@@ -106,6 +108,17 @@ class MergeCommand {
 
 }  // namespace
 
+void add_merge_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("DIR", arguments.paths, "What --campaign of fuzz named, on each machine")
+      ->required();
+  CommandOptions const options(command, arguments);
+  options.add_path("--out", arguments.out, "Directory for what fails, each defect once");
+  options.add_html();
+  options.add_outputs();
+}
+
+// What all shards have found, each defect once, and their ledger. Ends with 1 if that is anything.
+// Errors: CampaignError.
 Status merge_command(Arguments const& arguments) {
   return MergeCommand(arguments).execute();
 }

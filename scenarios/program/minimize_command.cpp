@@ -1,6 +1,7 @@
 #include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
@@ -139,6 +141,18 @@ class MinimizeCommand {
 };
 
 }  // namespace
+
+void add_minimize_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
+  CommandOptions const options(command, arguments);
+  options.add_path("-o,--out", arguments.out, "Where the result goes; default: standard output");
+  options.add_schedules("Look for the failure under N schedules more, random and pct");
+  options.add_script();
+  options.add_html();
+  options.add_common();
+  options.add_engine();
+  options.add_trust();
+}
 
 Status minimize_command(Arguments const& arguments) {
   return MinimizeCommand(arguments).execute();

@@ -295,17 +295,17 @@ class MutantsCommand {
 };
 
 /// Becomes the program beside this one that has mutants.
-Status hand_over(char const* const* argv) {
+Status hand_over(Arguments const& arguments) {
   fs::path const beside = beside_this_program("adamant-mutants");
-  ::execv(beside.c_str(), const_cast<char* const*>(argv));
+  ::execv(beside.c_str(), const_cast<char* const*>(arguments.argv));
   complain("hunt: " + not_there(beside));
   return Status::lacking;
 }
 
 }  // namespace
 
-Status mutants_command(Arguments const& arguments, char const* const* argv) {
-  if (!bugs::is_of_mutants()) return hand_over(argv);
+Status mutants_command(Arguments const& arguments) {
+  if (!bugs::is_of_mutants()) return hand_over(arguments);
   return MutantsCommand(arguments).execute();
 }
 

@@ -1,6 +1,7 @@
 #include "scenarios/program/commands.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +16,7 @@
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/command_options.h"
 #include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/passed_over.h"
@@ -287,6 +289,27 @@ class RunCommand {
 
 }  // namespace
 
+void add_run_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("PATH", arguments.paths, "Files and directories; - is the standard input")
+      ->required();
+  CommandOptions const options(command, arguments);
+  options.add_selection();
+  options.add_strict();
+  options.add_known();
+  options.add_schedules("Also run each under N schedules, random and pct");
+  options.add_path("--dump", arguments.dump, "Write inputs and states as safetensors");
+  options.add_script();
+  options.add_path("--trace", arguments.trace,
+                   "Write a Perfetto / Chrome trace in simulated time; one scenario, engine sim");
+  options.add_html();
+  options.add_common();
+  options.add_engine();
+  options.add_trust();
+  options.add_dry_run();
+}
+
+// Reads all files, runs each in a worker process, reports in the order of the files. A refusal that
+// is seen while reading and not expected ends with 2; the other files still run.
 Status run_command(Arguments const& arguments) {
   return RunCommand(arguments).execute();
 }
