@@ -1,5 +1,7 @@
 #include "scenarios/report/style.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdlib>
@@ -14,12 +16,7 @@ constexpr std::array<std::string_view, 4> codes{"31", "32", "33", "1"};
 
 std::string Style::paint(Color color, std::string_view text) const {
   if (!colored) return std::string(text);
-  std::string result = "\x1b[";
-  result += codes[static_cast<std::size_t>(color)];
-  result += "m";
-  result += text;
-  result += "\x1b[0m";
-  return result;
+  return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(color)], text);
 }
 
 bool wants_color(ColorMode mode, bool is_terminal) {

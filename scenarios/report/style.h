@@ -1,4 +1,4 @@
-// How terminal text looks: colours where they are wanted.
+// Colours of terminal text, where they are wanted.
 #pragma once
 
 #include <string>

@@ -33,10 +33,7 @@ std::string head_of(Page const& page) {
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n";
   html += fmt::format("<title>adamant {}: {}</title>\n<style>\n", escaped(page.command),
                       escaped(page.verdict));
-  html += colors_light();
-  html += fmt::format("@media screen and (prefers-color-scheme:dark){{{}}}\n", colors_dark());
-  html += rules();
-  return html + "</style>\n</head>\n";
+  return html + style_sheet() + "</style>\n</head>\n";
 }
 
 std::string header_of(Page const& page) {

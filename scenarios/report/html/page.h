@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,16 +28,9 @@ struct Page {
 /// The same values, and the same lines of source, make the same text. It is XML as well.
 std::string to_html(Page const& page);
 
-// ---- how a page looks: on light and dark screens, wide and narrow, and on paper -----------------
-
-// Colours are variables, of which text and what it stands on have a contrast of at least 4.5 to 1
-// (WCAG 2.2, 1.4.3).
-
-/// The colours of the two looks, a rule each.
-std::string_view colors_light();
-std::string_view colors_dark();
-
-/// All other rules.
-std::string_view rules();
+/// How a page is shown: on light and dark screens, wide and narrow, and on paper. Colours are
+/// variables, of which text and what it stands on have a contrast of at least 4.5 to 1 (WCAG 2.2,
+/// 1.4.3); those of dark screens come second.
+std::string style_sheet();
 
 }  // namespace adamant::scenarios

@@ -1,5 +1,8 @@
 #include "scenarios/report/html/page.h"
 
+#include <string>
+#include <string_view>
+
 namespace adamant::scenarios {
 
 namespace {
@@ -16,7 +19,7 @@ constexpr std::string_view dark =
     "--kernel:#243c61;--copy:#1d4a40;--group:#43305f;--call:#2d343e;--span:#38331f;"
     "--wait:#7eb0f2;--faint:#6a7482}\n";
 
-constexpr std::string_view all = R"(*{box-sizing:border-box}
+constexpr std::string_view rules = R"(*{box-sizing:border-box}
 html{background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","DejaVu Sans",sans-serif;-webkit-text-size-adjust:100%}
 body{max-width:1180px;margin:0 auto;padding:24px 20px 64px;overflow-wrap:anywhere}
 code,pre,svg text,td.n,.law{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.875em}
@@ -102,14 +105,10 @@ ul{margin:6px 0;padding-left:20px;font-size:.875rem;columns:2 320px}
 
 }  // namespace
 
-std::string_view colors_light() {
-  return light;
-}
-std::string_view colors_dark() {
-  return dark;
-}
-std::string_view rules() {
-  return all;
+std::string style_sheet() {
+  std::string sheet(light);
+  sheet.append("@media screen and (prefers-color-scheme:dark){").append(dark).append("}\n");
+  return sheet.append(rules);
 }
 
 }  // namespace adamant::scenarios
