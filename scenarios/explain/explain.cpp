@@ -8,6 +8,7 @@
 
 #include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/verdict.h"
+#include "scenarios/language/words.h"
 #include "scenarios/report/words/sentences.h"
 #include "scenarios/seam/engine.h"
 
@@ -19,15 +20,13 @@ using Kind = Primitive::Kind;
 using oracle::Element;
 using oracle::Telling;
 
-constexpr std::string_view names[] = {"te", "torch", "torch_fused", "interval"};
-
 class Explaining {
  public:
   Explaining(Element element, Arithmetic arithmetic, std::optional<std::int64_t> operation)
       : element_(std::move(element)), arithmetic_(arithmetic), operation_(operation) {}
 
-  void look(Primitive const& operation, Reference const& before, Reference const& after,
-            WatchedElement const& watched) {
+  void follow(Primitive const& operation, Reference const& before, Reference const& after,
+              WatchedElement const& watched) {
     if (operation.kind == Kind::save)
       saved_.insert_or_assign(std::string(operation.checkpoint), after.model());
     bool const number = element_.what == Element::What::number;
@@ -65,7 +64,7 @@ class Explaining {
       explanations_.clear();
     explanations_.push_back({.operation = operation.entry,
                              .primitive = name_of(operation.kind),
-                             .arithmetic = names[static_cast<std::size_t>(arithmetic_)],
+                             .arithmetic = word_for(arithmetic_),
                              .told = told(operation, before, after, watched)});
   }
 
@@ -115,7 +114,7 @@ class Explaining {
   std::vector<Explanation> explanations_;
 };
 
-/// Lets a verdict judge a run, and looks at the oracle before and after each operation, as far as
+/// Lets a verdict judge a run, and follows the oracle before and after each operation, as far as
 /// no law was broken before.
 class Explainer final : public Observer {
  public:
@@ -128,7 +127,7 @@ class Explainer final : public Observer {
     Reference const before = verdict_.reference();
     verdict_.watched().step.reset();
     verdict_.after(operation, world);
-    explaining_.look(operation, before, verdict_.reference(), verdict_.watched());
+    explaining_.follow(operation, before, verdict_.reference(), verdict_.watched());
     return true;
   }
   void finished(WorldView const&) override {}
