@@ -17,7 +17,7 @@
 #include "scenarios/report/json.h"
 #include "scenarios/report/junit.h"
 #include "scenarios/report/text.h"
-#include "scenarios/report/trace/chrome.h"
+#include "scenarios/report/trace/formats.h"
 #include "scenarios/report/worker_lines.h"
 
 namespace adamant::properties {

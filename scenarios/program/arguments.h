@@ -1,37 +1,33 @@
-// The command line as a value. Every option is checked here, and no command sees argv.
+// The command line as a value, and the commands that it may name. Every option is checked before a
+// command sees it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "scenarios/program/parse.h"
+#include "scenarios/report/status.h"
 #include "scenarios/report/style.h"
+
+namespace CLI {
+class App;
+}
 
 namespace adamant::scenarios {
 
-enum class Command {
-#define ADAMANT_COMMAND(name, ...) name,
-#include "scenarios/program/commands.inc"
-};
-
-/// As it is called and as documents name it.
-constexpr std::string_view name_of(Command command) {
-  constexpr std::string_view names[] = {
-#define ADAMANT_COMMAND(name, ...) #name,
-#include "scenarios/program/commands.inc"
-  };
-  return names[static_cast<int>(command)];
-}
+struct Option;
+struct Command;
 
 struct Arguments {
-  std::string program;                // as it was called, for lines to paste
-  char const* const* argv = nullptr;  // the whole call, for a program that takes it over
-  Command command = Command::run;
+  std::string program;  // as it was called, for lines to paste
+  char const* const* argv = nullptr;
+  Command const* command = nullptr;
 
   std::vector<std::filesystem::path> paths;  // of scenarios; merge: of campaigns
   std::optional<std::uint64_t> seed;
@@ -71,7 +67,6 @@ struct Arguments {
   bool mutants = false;           // machine-made ones
 
   std::string word;                       // help: to explain
-  std::string script_of_shell;            // completion: for the one that was named
   std::string element;                    // explain: KEY[INDEX]
   std::optional<std::int64_t> operation;  // explain: index of the program's entry
 
@@ -95,13 +90,70 @@ struct EndOfProgram {
   std::string text;
 };
 
+/// All commands and options. What a user gives them goes into `arguments`, which outlive the
+/// parsing.
+void describe_command_line(CLI::App& app, Arguments& arguments);
+
 /// Errors: EndOfProgram, for what CLI11 ends with and for bad usage (status 2).
 Arguments parse_arguments(int argc, char const* const* argv);
 
-/// A seed where nobody gives one: the only place of the program that asks the system for chance.
-/// Whoever draws prints it. Units: below 2^32, which is short enough to retype.
-std::uint64_t draw_seed();
-/// The same, which is said but with --quiet.
-std::uint64_t draw_and_say_seed(Arguments const& arguments);
+// ---- commands ----------------------------------------------------------------------------------
+
+/// All that the program knows of a command: one row, which stands in the command's own file.
+struct Command {
+  char const* name;  // as it is called and as documents name it
+  char const* text;
+  char const* example;
+  char const* failure = "";  // what 1 means, where that happens; the other statuses mean the same
+  std::initializer_list<Option> options;
+  void (*check)(Arguments& arguments) = nullptr;  // of what does not go together
+  std::string (*notes)() = nullptr;               // of its help, before the example
+  /// Errors: CannotWrite, MachineLacks, CampaignError, LoadError, which main() says.
+  Status (*run)(Arguments const& arguments);
+};
+
+/// Reads all files, runs each in a worker process, reports in the order of the files. A refusal
+/// that is seen while reading and not expected ends with 2; the other files still run.
+extern Command const run_command;
+/// Generates scenarios from a seed, runs each in a worker process, and minimises failures until
+/// each is explained by a small scenario. Ends with 1 if anything was found.
+extern Command const fuzz_command;
+/// What all shards of a campaign have found, each defect once, and their ledger. Ends with 1 if
+/// that is anything.
+extern Command const merge_command;
+/// How fast random search finds each catalogued bug. The alarm is tested with it: a canary that
+/// every search must find is always among the hunted. Met where every bug was found by its law.
+extern Command const hunt_command;
+extern Command const minimize_command;
+extern Command const explain_command;
+/// Lists the identifiers that scenarios and results use.
+extern Command const laws_command;
+extern Command const bugs_command;
+/// What the format's tables say of a word; bad input where there is none.
+extern Command const help_command;
+/// What this machine has, or what is wrong with an engine outside the process.
+extern Command const doctor_command;
+/// Says all that it has to say while the line is parsed, like --help.
+extern Command const completion_command;
+extern Command const bench_command;
+
+/// As help lists them.
+inline constexpr Command const* commands[] = {
+    &run_command,      &fuzz_command,    &merge_command,      &hunt_command,
+    &minimize_command, &explain_command, &laws_command,       &bugs_command,
+    &help_command,     &doctor_command,  &completion_command, &bench_command};
+
+/// `fuzz --campaign DIR`: a search that keeps what it does, shares its cases with other processes,
+/// and goes on where it was. One shard's part, which ends at `until` where that is given (--for).
+/// Ends with 1 if the shard has found anything, now or earlier.
+///
+/// Errors: CampaignError.
+Status search_in_campaign(Arguments const& arguments,
+                          std::optional<std::chrono::steady_clock::time_point> until);
+
+/// `hunt --mutants`: does anything notice the mistakes that a machine made? Met: each mutant was
+/// noticed, or scenarios/bugs/MUTANTS.md says why it was not. Where this program has none, the one
+/// beside it that does is called in its place; lacking where that was not built.
+Status hunt_mutants(Arguments const& arguments);
 
 }  // namespace adamant::scenarios

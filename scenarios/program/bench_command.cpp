@@ -1,7 +1,4 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -11,7 +8,8 @@
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
-#include "scenarios/program/command_options.h"
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 #include "scenarios/seam/engine.h"
@@ -68,8 +66,7 @@ class BenchCommand {
         [this](JobEnd const& end) { take(end); });
     auto document = make_document("bench");
     document["results"] = to_json(rows_);
-    if (interrupted()) document["interrupted"] = true;
-    outputs_.commit(document, "bench", cases_);
+    outputs_.commit(document, cases_);
     return interrupted() ? Status::interrupted : status_;
   }
 
@@ -126,19 +123,13 @@ class BenchCommand {
   Status status_ = Status::met;
 };
 
-}  // namespace
-
-void add_bench_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("--suite", arguments.suites, "Only this one; can be repeated")
-      ->option_text("NAME")
-      ->expected(1)
-      ->take_all();
-  command.add_flag("--full", arguments.full, "Also what takes minutes");
-  CommandOptions(command, arguments).add_outputs();
+std::string suites_in_lines() {
+  std::string text = suites().empty() ? "Nothing is measured here.\n\n" : "Suites:\n";
+  for (Suite const& suite : suites()) text += fmt::format("  {:<32} {}\n", suite.name, suite.what);
+  return text + "\n";
 }
 
-// Measures, prints a table, writes the rows.
-Status bench_command(Arguments const& arguments) {
+Status measure_suites(Arguments const& arguments) {
   auto chosen = choose_suites(arguments);
   if (chosen.empty()) {
     complain("--suite: there are these:");
@@ -148,5 +139,20 @@ Status bench_command(Arguments const& arguments) {
   }
   return BenchCommand(arguments, std::move(chosen)).execute();
 }
+
+}  // namespace
+
+Command const bench_command{
+    .name = "bench",
+    .text = "Measure",
+    .example = "adamant bench --suite cases_per_second --json rows.json",
+    .failure = "a suite could not be measured",
+    .options = {{"--suite", "NAME", "Only this one; can be repeated",
+                 option::word<&Arguments::suites>, Times::one_each_time},
+                {"--full", nullptr, "Also what takes minutes", option::flag<&Arguments::full>},
+                option::json,
+                option::junit},
+    .notes = suites_in_lines,
+    .run = measure_suites};
 
 }  // namespace adamant::scenarios

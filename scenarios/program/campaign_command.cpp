@@ -1,5 +1,3 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_of.h"
 #include "scenarios/program/search_report.h"
+#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/progress.h"
 
@@ -198,7 +197,7 @@ class CampaignCommand {
       if (arguments_.out) file = written(*arguments_.out, kept.finding);
       results.push_back(reported(arguments_, settings_.seed, kept.finding, file));
       print(arguments_, told(results.back(), style_of(arguments_)));
-      html_.look_again(kept.finding.scenario, cases_.options(), results.back());
+      html_.add_drawn(kept.finding.scenario, cases_.options(), results.back());
     }
     Searched const searched{
         .seed = settings_.seed,
@@ -208,11 +207,9 @@ class CampaignCommand {
         .known = {cases_.known(), shard_.tally(), spent_},
         .cases_now = shard_.tally().cases() - cases_before_,
         .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
-    print_summary(arguments_, searched, results.size());
-    outputs_.commit(search_document(searched, results), "fuzz", with_search(searched, results));
-    if (html_.is_wanted())
-      html_.commit(search_page(searched, results.size(),
-                               ledger_of(settings_, {{portion_.index, shard_.tally()}})));
+    report_search(arguments_, searched, results, outputs_, html_, [this] {
+      return ledger_of(settings_, {{portion_.index, shard_.tally()}});
+    });
   }
 
   Arguments const& arguments_;
@@ -243,8 +240,7 @@ class CampaignCommand {
 
 }  // namespace
 
-Status campaign_command(Arguments const& arguments,
-                        std::optional<std::chrono::steady_clock::time_point> until) {
+Status search_in_campaign(Arguments const& arguments, std::optional<Clock::time_point> until) {
   return CampaignCommand(arguments, arguments.shard.value_or(Portion{}), searchable_of(arguments),
                          until)
       .execute();

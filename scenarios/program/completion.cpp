@@ -14,12 +14,15 @@
 #include "scenarios/language/words.h"
 #include "scenarios/language/yaml/help.h"
 #include "scenarios/language/yaml/suggest.h"
-#include "scenarios/program/commands.h"
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr std::string_view completed_shells[] = {"bash", "zsh", "fish"};
 
 std::vector<CLI::Option const*> options_of(CLI::App const& command) {
   std::vector<CLI::Option const*> options;
@@ -168,26 +171,38 @@ std::vector<std::string> option_names(CLI::App const& command) {
   return names;
 }
 
+namespace {
+
 std::string completion_of(CLI::App const& app, std::string_view shell) {
   if (shell == "fish") return fish(app);
   // zsh reads bash's way of completing once it is told to.
   return (shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : "") + bash(app);
 }
 
-// The script is made while the line is parsed: it is of the parser.
-void add_completion_options(CLI::App& command, Arguments& arguments) {
-  auto const make = [&command, &arguments](std::string const& shell) {
-    if (std::ranges::count(completed_shells, shell) == 0)
-      throw CLI::ValidationError("SHELL: `" + shell + "` is none of " +
-                                 list_words(completed_shells) + suggest(shell, completed_shells));
-    arguments.script_of_shell = completion_of(*command.get_parent(), shell);
-  };
-  command.add_option_function<std::string>("SHELL", make, "bash, zsh or fish")->required();
+void expect_shell(Arguments& arguments) {
+  std::string const& shell = arguments.word;
+  if (std::ranges::count(completed_shells, shell) == 0)
+    throw CLI::ValidationError("SHELL", "`" + shell + "` is none of " +
+                                            list_words(completed_shells) +
+                                            suggest(shell, completed_shells));
 }
 
-Status completion_command(Arguments const& arguments) {
-  print(arguments, arguments.script_of_shell);
+Status print_completion(Arguments const& arguments) {
+  Arguments nobody_gives;
+  CLI::App app;
+  describe_command_line(app, nobody_gives);
+  print(arguments, completion_of(app, arguments.word));
   return Status::met;
 }
+
+}  // namespace
+
+Command const completion_command{
+    .name = "completion",
+    .text = "Print a script by which a shell completes adamant",
+    .example = "source <(adamant completion bash)",
+    .options = {{"SHELL", "", "bash, zsh or fish", option::word<&Arguments::word>, Times::once}},
+    .check = expect_shell,
+    .run = print_completion};
 
 }  // namespace adamant::scenarios

@@ -1,21 +1,21 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
-#include <CLI/CLI.hpp>
+#include <CLI/Error.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
+#include "scenarios/language/engine_names.h"
 #include "scenarios/language/plain_text.h"
 #include "scenarios/peers/doctor/examine.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
-#include "scenarios/program/command_options.h"
-#include "scenarios/program/commands.h"
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/style.h"
@@ -30,52 +30,37 @@ constexpr char const* not_found = "not found";
 /// A shared library of the system, asked for a few numbers and closed again.
 class Library {
  public:
-  explicit Library(char const* name) : handle_(::dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {}
-  ~Library() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
-  Library(Library const&) = delete;  // one handle, one close
-  Library& operator=(Library const&) = delete;
+  explicit Library(char const* name) : handle_(::dlopen(name, RTLD_LAZY | RTLD_LOCAL), ::dlclose) {}
 
   template <typename Function>
   Function* find(char const* name) const {
-    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(handle_, name));
+    return handle_ ? reinterpret_cast<Function*>(::dlsym(handle_.get(), name)) : nullptr;
   }
 
  private:
-  void* handle_;
+  std::unique_ptr<void, int (*)(void*)> handle_;
 };
 
-std::string find_program(std::string_view name, std::string_view more_directories) {
-  char const* const path = std::getenv("PATH");
-  std::string directories = path == nullptr ? "" : path;
-  directories += ":";
-  directories += more_directories;
-  std::string_view rest = directories;
-  while (!rest.empty()) {
-    auto const end = rest.find(':');
-    auto const file = std::string(rest.substr(0, end)) + "/" + std::string(name);
-    if (end != 0 && ::access(file.c_str(), X_OK) == 0) return file;
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-  return {};
-}
-
-/// The line of a program's output that contains `word`, or all that is known: where it is.
-std::string ask_version(std::string const& program, std::string_view word) {
-  if (program.empty()) return not_found;
-  std::string const command = shell_quoted(program) + " --version 2>/dev/null";
+/// The line of a program's output that contains `word`, or all that is known: where it is. It may
+/// be in `more_directories`, too.
+std::string ask_version(std::string_view name, std::string_view word,
+                        std::string_view more_directories = "") {
+  std::string const command = fmt::format(
+      "{0}program=$(command -v {1}) && echo \"$program\" && \"$program\" --version 2>/dev/null",
+      more_directories.empty() ? "" : fmt::format("PATH=\"$PATH:{}\"; ", more_directories), name);
   std::unique_ptr<FILE, int (*)(FILE*)> const output(::popen(command.c_str(), "r"), ::pclose);
-  if (!output) return program;
   std::array<char, 512> line{};
+  std::string program;
   std::string version;
-  while (std::fgets(line.data(), line.size(), output.get()) != nullptr) {
-    std::string_view const text(line.data());
-    if (version.empty() && text.find(word) != std::string_view::npos) {
-      version = text.substr(0, text.find('\n'));
-    }
+  while (output && std::fgets(line.data(), line.size(), output.get()) != nullptr) {
+    std::string_view const text =
+        std::string_view(line.data()).substr(0, std::strcspn(line.data(), "\n"));
+    if (program.empty())
+      program = text;
+    else if (version.empty() && text.find(word) != std::string_view::npos)
+      version = text;
   }
-  return fmt::format("{} ({})", version, program);
+  return program.empty() ? not_found : fmt::format("{} ({})", version, program);
 }
 
 /// What the driver says of the machine's GPUs; no more than why there are none.
@@ -196,15 +181,14 @@ std::vector<MachinePart> examine_machine() {
 #endif
   std::string const toolkit = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin";
   EngineMachine const engine = machine_of_engine();  // before this process itself calls the driver
-  std::vector<MachinePart> parts{
-      {"built by", compiler},
-      {"processor", processor()},
-      {"g++", ask_version(find_program("g++", ""), "g++")},
-      {"clang++", ask_version(find_program("clang++", ""), "clang version")},
-      {"nvcc", ask_version(find_program("nvcc", toolkit), "release")},
-      {"GPUs", to_text(ask_driver())},
-      {"NCCL", nccl()},
-      {"MPI", ask_version(find_program("mpirun", ""), "")}};
+  std::vector<MachinePart> parts{{"built by", compiler},
+                                 {"processor", processor()},
+                                 {"g++", ask_version("g++", "g++")},
+                                 {"clang++", ask_version("clang++", "clang version")},
+                                 {"nvcc", ask_version("nvcc", "release", toolkit)},
+                                 {"GPUs", to_text(ask_driver())},
+                                 {"NCCL", nccl()},
+                                 {"MPI", ask_version("mpirun", "")}};
   if (!engine.found.empty())
     parts.push_back({"engine", engine.lacks.empty() ? engine.found : engine.lacks});
   return parts;
@@ -220,26 +204,21 @@ Status report_on_engine(Arguments const& arguments) {
   print(arguments, printable(summary_of(*arguments.engine, probes)) + "\n");
   auto document = make_document("doctor");
   document["engine"] = *arguments.engine;
-  if (interrupted()) document["interrupted"] = true;
   document["probes"] = to_json(probes);
-  outputs.commit(document, "doctor", {});
+  outputs.commit(document);
   if (interrupted()) return Status::interrupted;
   bool const well = std::ranges::count(probes, Probe::Outcome::failed, &Probe::outcome) == 0;
   return well ? Status::met : Status::not_met;
 }
 
-}  // namespace
-
-void add_doctor_options(CLI::App& command, Arguments& arguments) {
-  CommandOptions const options(command, arguments);
-  options.add_examined_engine();
-  options.add_path("--json", arguments.json, "Write what was found as JSON");
+void expect_outside(Arguments& arguments) {
+  if (arguments.engine && !is_peer(*arguments.engine))
+    throw CLI::ValidationError("--engine", "`" + *arguments.engine +
+                                               "` is inside this program; adapters and "
+                                               "exec:COMMAND are examined");
 }
 
-// What this machine has, or what is wrong with an engine outside the process. Errors: MachineLacks
-// where that engine cannot be started.
-Status doctor_command(Arguments const& arguments) {
-  if (arguments.engine) return report_on_engine(arguments);
+Status report_on_machine(Arguments const& arguments) {
   Outputs outputs(arguments);
   auto document = make_document("doctor");
   document["machine"] = StrictJson::object();
@@ -250,8 +229,23 @@ Status doctor_command(Arguments const& arguments) {
   document["gpus"] = to_json(ask_driver());
   if (EngineMachine const engine = machine_of_engine(); !engine.lacks.empty())
     document["lacks"] = engine.lacks;
-  outputs.commit(document, "doctor", {});
+  outputs.commit(document);
   return Status::met;
 }
+
+}  // namespace
+
+Command const doctor_command{
+    .name = "doctor",
+    .text = "What this machine has, or what is wrong with an engine",
+    .example = "adamant doctor --engine torch",
+    .failure = "something is wrong with the engine",
+    .options = {option::engine.with(
+                    "Examine this engine: an adapter such as torch, or exec:COMMAND"),
+                option::peer_timeout, option::json.with("Write what was found as JSON")},
+    .check = expect_outside,
+    .run = [](Arguments const& arguments) {
+      return arguments.engine ? report_on_engine(arguments) : report_on_machine(arguments);
+    }};
 
 }  // namespace adamant::scenarios

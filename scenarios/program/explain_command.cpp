@@ -1,10 +1,7 @@
-#include "scenarios/program/commands.h"
-
-#include <CLI/CLI.hpp>
-
 #include "scenarios/explain/explain.h"
 #include "scenarios/language/plain_text.h"
-#include "scenarios/program/command_options.h"
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/report/json.h"
@@ -27,28 +24,7 @@ void tell(Arguments const& arguments, OneScenario const& one, StrictJson& result
   }
 }
 
-}  // namespace
-
-void add_explain_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
-  CommandOptions const options(command, arguments);
-  command
-      .add_option("--element", arguments.element,
-                  "KEY[INDEX], as a violation's tensor and index have it")
-      ->option_text("KEY[INDEX]")
-      ->required();
-  options.add_count("--operation", {0, cases_max}, "Which entry of the program; default: the last",
-                    [&arguments](std::uint64_t entry) {
-                      arguments.operation = static_cast<std::int64_t>(entry);
-                    });
-  options.add_seed();
-  options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
-  options.add_engine();
-  options.add_trust();
-}
-
-// Errors: MachineLacks.
-Status explain_command(Arguments const& arguments) {
+Status explain_element(Arguments const& arguments) {
   Outputs outputs(arguments);
   auto const one = read_one_scenario(arguments);
   if (!one) return Status::bad_input;
@@ -67,8 +43,29 @@ Status explain_command(Arguments const& arguments) {
     complain(one->name + ": " + arguments.element + ": " + error.what());
     return Status::bad_input;
   }
-  outputs.commit(document, "explain", {});
+  outputs.commit(document);
   return Status::met;
 }
+
+}  // namespace
+
+namespace option {
+
+constexpr Option element{"--element", "KEY[INDEX]",
+                         "KEY[INDEX], as a violation's tensor and index have it",
+                         word<&Arguments::element>, Times::once};
+constexpr Option operation{"--operation", "N", "Which entry of the program; default: the last",
+                           count<&Arguments::operation, 0, cases_max>};
+
+}  // namespace option
+
+Command const explain_command{
+    .name = "explain",
+    .text = "The operations and roundings of one value, or of one interval",
+    .example = "adamant explain found.yaml --element 'weight/exp_avg[3]' --operation 4",
+    .options = {option::scenario_file, option::element, option::operation, option::seed,
+                option::json.with("Write it as JSON; - is standard output"), option::engine,
+                option::bug, option::peer_timeout, option::trust},
+    .run = explain_element};
 
 }  // namespace adamant::scenarios

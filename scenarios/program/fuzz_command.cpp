@@ -1,7 +1,4 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -17,12 +14,13 @@
 #include "scenarios/campaign/settings.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/command_options.h"
 #include "scenarios/program/html_output.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_of.h"
 #include "scenarios/program/search_report.h"
+#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/case_search.h"
@@ -45,7 +43,7 @@ class FuzzCommand {
         html_(arguments),
         shard_(arguments.shard.value_or(Portion{})),
         progress_(wants_progress(arguments), "cases"),
-        cases_(search_of(arguments, searchable_of(arguments), arguments.seed.value_or(seed_))),
+        cases_(search_of(arguments, searchable_of(arguments), seed_of(arguments))),
         unfinished_(arguments),
         minimizing_(wants_progress(arguments), "runs to minimise"),
         findings_([this](Failure const& failure) { return cases_.scenario_of(failure); },
@@ -56,7 +54,7 @@ class FuzzCommand {
                   [this](Failure const&, Finding const& finding) { tell(finding); }) {}
 
   Status execute() {
-    print(arguments_, fmt::format("seed {}{}\n", cases_.seed(), arguments_.seed ? "" : " (drawn)"));
+    say_seed(arguments_, cases_.seed());
     search();
     progress_.clear();
     if (tally_.cases() == 0 && passed_over_ > 0) status_ = Status::lacking;
@@ -97,9 +95,9 @@ class FuzzCommand {
     if (ended.failure && !findings_.explain(*ended.failure) && failures_.add(*ended.failure)) {
       progress_.clear();
       status_ = worse(status_, unfinished_.add(*ended.failure, cases_.scenario_of(*ended.failure)));
-      if (until_) look_into(*ended.failure);
+      if (until_) minimize_or_wait(*ended.failure);
     }
-    look_into_waiting();
+    minimize_waiting();
     progress_.show({.done = tally_.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
 
@@ -110,7 +108,7 @@ class FuzzCommand {
   }
 
   /// The first of each law is minimised at once. Of the others the file is run, and they wait.
-  void look_into(Failure const& failure) {
+  void minimize_or_wait(Failure const& failure) {
     if (!minimized_laws_.contains(law_of(failure))) return minimize(failure);
     waiting_.emplace_back(failure,
                           as_found(failure, cases_.scenario_of(failure), cases_.options()));
@@ -128,7 +126,7 @@ class FuzzCommand {
   }
 
   /// As many of those that wait as leave half of the time to the search.
-  void look_into_waiting() {
+  void minimize_waiting() {
     while (!waiting_.empty() && 2 * minimizing_time_ < Clock::now() - begin_) {
       Failure const failure = waiting_.front().first;
       waiting_.pop_front();
@@ -157,9 +155,7 @@ class FuzzCommand {
                             .known = {cases_.known(), tally_, spent_},
                             .cases_now = tally_.cases(),
                             .seconds = seconds_};
-    print_summary(arguments_, searched, results.size());
-    outputs_.commit(search_document(searched, results), "fuzz", with_search(searched, results));
-    if (html_.is_wanted()) html_.commit(search_page(searched, results.size(), ledger()));
+    report_search(arguments_, searched, results, outputs_, html_, [this] { return ledger(); });
   }
 
   /// Of all cases as of one shard.
@@ -181,7 +177,7 @@ class FuzzCommand {
     std::vector<Reported> results;
     for (Finding const& finding : findings_.sorted()) {
       results.push_back(std::move(told_.at(finding.case_index)));
-      html_.look_again(finding.scenario, cases_.options(), results.back());
+      html_.add_drawn(finding.scenario, cases_.options(), results.back());
       tally_.findings.push_back({.signature = signature_of(finding.result), .finding = finding});
     }
     return results;
@@ -208,7 +204,6 @@ class FuzzCommand {
   HtmlOutput html_;
   Portion shard_;
   Progress progress_;
-  std::uint64_t seed_ = draw_seed();  // where nobody gives one
   CaseSearch cases_;
   Tally tally_;
   TimeSpent spent_;
@@ -229,31 +224,38 @@ class FuzzCommand {
 
 }  // namespace
 
-void add_fuzz_options(CLI::App& command, Arguments& arguments) {
-  CommandOptions const options(command, arguments);
-  options.add_extent("How many; default 1000", "How long, such as 60s or 5m");
-  options.add_count("--skip", {0, cases_max}, "Start at case number N of the seed",
-                    [&arguments](std::uint64_t skip) { arguments.skip = skip; });
-  options.add_path("--out", arguments.out, "Directory for what fails");
-  command.add_flag("--first", arguments.first, "End at the first failure that is not known");
-  options.add_known();
-  options.add_strict();
-  options.add_path("--campaign", arguments.campaign,
-                   "Directory that keeps all that was searched and found: go on there");
-  command.get_option("--campaign")->excludes("--skip");
-  options.add_end_of_search();
-  options.add_engine();
-}
+namespace option {
 
-// Generates scenarios from a seed, runs each in a worker process, and minimises failures until each
-// is explained by a small scenario. Ends with 1 if anything was found.
-Status fuzz_command(Arguments const& arguments) {
-  if (arguments.out) expect_writable(*arguments.out);
-  std::optional<Clock::time_point> until;
-  if (arguments.time) until = Clock::now() + *arguments.time;
-  stop_waiting_at(until);
-  if (arguments.campaign) return campaign_command(arguments, until);
-  return FuzzCommand(arguments, until).execute();
-}
+constexpr Option skip{"--skip", "N", "Start at case number N of the seed",
+                      count<&Arguments::skip, 0, cases_max>};
+constexpr Option first{"--first", nullptr, "End at the first failure that is not known",
+                       flag<&Arguments::first>};
+constexpr Option campaign{"--campaign",
+                          "PATH",
+                          "Directory that keeps all that was searched and found: go on there",
+                          path<&Arguments::campaign>,
+                          Times::at_most_once,
+                          "--skip"};
+
+}  // namespace option
+
+Command const fuzz_command{
+    .name = "fuzz",
+    .text = "Generate scenarios, run them, minimise what fails",
+    .example = "adamant fuzz --for 5m --seed 1 --out found",
+    .failure = "something was found",
+    .options = {option::cases, option::time, option::skip, option::out, option::first,
+                option::known, option::unknown, option::strict, option::campaign, option::html,
+                option::shard, option::seed, option::jobs, option::json, option::junit,
+                option::engine, option::bug, option::peer_timeout},
+    .check = check_shard,
+    .run = [](Arguments const& arguments) {
+      if (arguments.out) expect_writable(*arguments.out);
+      std::optional<Clock::time_point> until;
+      if (arguments.time) until = Clock::now() + *arguments.time;
+      stop_waiting_at(until);
+      if (arguments.campaign) return search_in_campaign(arguments, until);
+      return FuzzCommand(arguments, until).execute();
+    }};
 
 }  // namespace adamant::scenarios

@@ -58,8 +58,7 @@ void HtmlOutput::add(Reported const& reported) {
   items_.push_back({.reported = reported});
 }
 
-void HtmlOutput::look_again(Scenario const& scenario, RunOptions options,
-                            Reported const& reported) {
+void HtmlOutput::add_drawn(Scenario const& scenario, RunOptions options, Reported const& reported) {
   if (!is_wanted()) return;
   PageItem item{.reported = reported,
                 .scenario = write_scenario(scenario),

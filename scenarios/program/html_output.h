@@ -34,7 +34,7 @@ class HtmlOutput {
 
   /// The next of the page, of a search: what `scenario` came to. It is run once more, in a worker,
   /// for its timeline, where its engine has one.
-  void look_again(Scenario const& scenario, RunOptions options, Reported const& reported);
+  void add_drawn(Scenario const& scenario, RunOptions options, Reported const& reported);
 
   /// Writes the page: `frame` with all that was added. Errors: CannotWrite.
   void commit(Page frame);

@@ -1,7 +1,4 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -15,9 +12,11 @@
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/command_options.h"
 #include "scenarios/program/html_output.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
+#include "scenarios/program/search_of.h"
+#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/output_file.h"
@@ -43,7 +42,7 @@ class HuntCommand {
         outputs_(arguments),
         html_(arguments),
         progress_(wants_progress(arguments), "searches"),
-        seed_(arguments.seed ? *arguments.seed : draw_seed()),
+        seed_(seed_of(arguments)),
         limits_{.cases_max = arguments.cases.value_or(std::numeric_limits<std::uint64_t>::max()),
                 .time_max = arguments.time.value_or(time_default)} {
     if (arguments.out) expect_writable(*arguments.out);
@@ -57,7 +56,7 @@ class HuntCommand {
   }
 
   Status execute() {
-    print(arguments_, fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
+    say_seed(arguments_, seed_);
     search();
     progress_.clear();
     if (!lacking_.empty()) {
@@ -187,8 +186,7 @@ class HuntCommand {
       show(hunted, results.back());
     }
     summarise(document);
-    if (interrupted()) document["interrupted"] = true;
-    outputs_.commit(document, "hunt", results);
+    outputs_.commit(document, results);
     html_.commit(page_frame());
   }
 
@@ -202,7 +200,7 @@ class HuntCommand {
     shown.result.expected = of_bug.result.expected;
     shown.result.met = of_bug.result.met;
     shown.result.wall_seconds = of_bug.result.wall_seconds;
-    html_.look_again(finding.scenario, {}, shown);
+    html_.add_drawn(finding.scenario, {}, shown);
   }
 
   std::string searches() const {
@@ -283,32 +281,47 @@ class HuntCommand {
   Status status_ = Status::met;
 };
 
+/// Only who has mutants knows them by name.
+void check_hunt(Arguments& arguments) {
+  check_shard(arguments);
+  for (auto const& [option, is_given] :
+       {std::pair("--shard: mutants are not shared out", arguments.shard.has_value()),
+        std::pair("--html: mutants have no page", arguments.html.has_value())})
+    if (arguments.mutants && is_given)
+      throw EndOfProgram{.status = 2, .text = fmt::format("{}; leave it out\n", option)};
+  if (arguments.mutants && !bugs::is_of_mutants()) return;
+  for (std::string const& id : arguments.bugs) option::check_bug("BUG", id);
+}
+
 }  // namespace
 
-void add_hunt_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("BUG", arguments.bugs, "Only these; default: all")->option_text("BUG");
-  command.parse_complete_callback([&arguments] {
-    if (arguments.mutants && !bugs::is_of_mutants()) return;  // who has them knows them
-    for (std::string const& id : arguments.bugs) check_bug("BUG", id);
-  });
-  CommandOptions const options(command, arguments);
-  options.add_count(
-      "--searches", {1, 1000}, "How often each is searched for; default 5",
-      [&arguments](std::uint64_t count) { arguments.searches = static_cast<int>(count); });
-  options.add_extent("At most so many cases a search", "At most so long a search; default 60s");
-  command.add_flag("--mutants", arguments.mutants,
-                   "Machine-made mistakes instead: does anything notice them? Needs "
-                   "adamant-mutants");
-  options.add_path("--out", arguments.out,
-                   "Directory for a minimised scenario of each that was found");
-  options.add_end_of_search();
-}
+namespace option {
 
-// How fast random search finds each catalogued bug. The alarm is tested with it: a canary that
-// every search must find is always among the hunted. Met where every bug was found by its law.
-Status hunt_command(Arguments const& arguments) {
-  if (arguments.mutants) return mutants_command(arguments);
-  return HuntCommand(arguments).execute();
-}
+constexpr Option hunted{"BUG", "BUG", "Only these; default: all", word<&Arguments::bugs>,
+                        Times::any};
+constexpr Option searches{"--searches", "N", "How often each is searched for; default 5",
+                          count<&Arguments::searches, 1, 1000>};
+constexpr Option mutants{
+    "--mutants", nullptr,
+    "Machine-made mistakes instead: does anything notice them? Needs adamant-mutants",
+    flag<&Arguments::mutants>};
+
+}  // namespace option
+
+Command const hunt_command{
+    .name = "hunt",
+    .text = "How fast does random search find each catalogued bug",
+    .example = "adamant hunt te_2795 --seed 1",
+    .failure = "most searches for a bug missed it",
+    .options = {option::hunted, option::searches,
+                option::cases.with("At most so many cases a search"),
+                option::time.with("At most so long a search; default 60s"), option::mutants,
+                option::out.with("Directory for a minimised scenario of each that was found"),
+                option::html, option::shard, option::seed, option::jobs, option::json,
+                option::junit},
+    .check = check_hunt,
+    .run = [](Arguments const& arguments) {
+      return arguments.mutants ? hunt_mutants(arguments) : HuntCommand(arguments).execute();
+    }};
 
 }  // namespace adamant::scenarios

@@ -34,7 +34,7 @@ std::optional<std::pair<dev_t, ino_t>> identity_of(fs::path const& path, int of_
 Inputs::Inputs(Arguments const& arguments) {
   std::error_code none;
   for (fs::path const& path : arguments.paths)  // of scenarios in directories readers know more
-    if (arguments.command == Command::merge || !fs::is_directory(path, none)) add(path);
+    if (arguments.command == &merge_command || !fs::is_directory(path, none)) add(path);
   if (arguments.engine) add_engine(*arguments.engine);
   if (arguments.known) add(*arguments.known);
   if (arguments.campaign) add(*arguments.campaign);
@@ -84,7 +84,7 @@ void Inputs::add(ScenarioFile const& file) {
 void Inputs::refuse_as_outputs(Arguments const& arguments) const {
   std::vector<Output> outputs = outputs_of(arguments);
   if (arguments.cache) outputs.push_back({"--cache", *arguments.cache / LastFailures::file_name});
-  if (arguments.command != Command::minimize && arguments.out)
+  if (arguments.command != &minimize_command && arguments.out)
     outputs.push_back({"--out", *arguments.out});
   for (auto const& [option, path] : outputs) {
     auto const identity = identity_of(is_standard_output(path) ? "-" : path, STDOUT_FILENO);

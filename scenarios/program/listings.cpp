@@ -1,7 +1,4 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <span>
 #include <string>
@@ -10,7 +7,8 @@
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/help.h"
 #include "scenarios/language/yaml/suggest.h"
-#include "scenarios/program/command_options.h"
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 
@@ -45,14 +43,7 @@ void print_bug(Arguments const& arguments, bugs::Bug const& bug) {
   if (bug.source != "adamant") print(arguments, fmt::format("    {}\n", bug.source));
 }
 
-}  // namespace
-
-void add_laws_options(CLI::App& command, Arguments& arguments) {
-  CommandOptions(command, arguments)
-      .add_path("--json", arguments.json, "Write them as JSON; - is standard output");
-}
-
-Status laws_command(Arguments const& arguments) {
+Status list_laws(Arguments const& arguments) {
   Outputs outputs(arguments);
   bool const listed = !arguments.json || !is_standard_output(*arguments.json);
   if (listed && arguments.verbosity != Verbosity::quiet) {
@@ -64,17 +55,11 @@ Status laws_command(Arguments const& arguments) {
   document["laws"] = to_json(laws());
   document["warnings"] = to_json(warnings());
   document["reasons"] = to_json(refusal_reasons());
-  outputs.commit(document, "laws", {});
+  outputs.commit(document);
   return Status::met;
 }
 
-void add_bugs_options(CLI::App& command, Arguments& arguments) {
-  CommandOptions const options(command, arguments);
-  options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
-  options.add_bug_to_show();
-}
-
-Status bugs_command(Arguments const& arguments) {
+Status list_bugs(Arguments const& arguments) {
   if (arguments.bug) {
     print(arguments, bugs::find(*arguments.bug)->diff);
     return Status::met;
@@ -87,16 +72,11 @@ Status bugs_command(Arguments const& arguments) {
     if (listed && arguments.verbosity != Verbosity::quiet) print_bug(arguments, bug);
     document["bugs"].push_back(to_json(bug));
   }
-  outputs.commit(document, "bugs", {});
+  outputs.commit(document);
   return Status::met;
 }
 
-void add_help_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("KEY", arguments.word, "A key or an operation")->required();
-}
-
-// What the format's tables say of a key or an operation; bad input where there is none.
-Status help_command(Arguments const& arguments) {
+Status help_on_word(Arguments const& arguments) {
   auto const entries = help_on(arguments.word);
   for (HelpEntry const& entry : entries) print(arguments, text_of(entry));
   if (!entries.empty()) return Status::met;
@@ -105,5 +85,30 @@ Status help_command(Arguments const& arguments) {
            suggest(arguments.word, known) + "; known: " + list_words(known));
   return Status::bad_input;
 }
+
+}  // namespace
+
+Command const laws_command{
+    .name = "laws",
+    .text = "List the laws",
+    .example = "adamant laws --json -",
+    .options = {option::json.with("Write them as JSON; - is standard output")},
+    .run = list_laws};
+
+Command const bugs_command{
+    .name = "bugs",
+    .text = "List the catalogue of bugs",
+    .example = "adamant bugs --show te_2795",
+    .options = {option::json.with("Write it as JSON; - is standard output"),
+                {"--show", "ID", "Show how this one is made: its diff to the engine",
+                 option::bug_id, Times::at_most_once, "--json"}},
+    .run = list_bugs};
+
+Command const help_command{
+    .name = "help",
+    .text = "Explain a key or an operation of the scenario format",
+    .example = "adamant help betas",
+    .options = {{"KEY", "", "A key or an operation", option::word<&Arguments::word>, Times::once}},
+    .run = help_on_word};
 
 }  // namespace adamant::scenarios

@@ -1,4 +1,4 @@
-// The program: parses, executes, and turns what was thrown into messages and statuses.
+// The program: parses, dispatches, and turns what was thrown into messages and statuses.
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -14,7 +14,6 @@
 #include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
-#include "scenarios/program/commands.h"
 #include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
@@ -36,19 +35,17 @@ void occupy_standard_streams() {
 /// An engine that is still starting cannot answer any more, and nothing is finished: the files that
 /// were asked for say that.
 Status end_before_the_first(Arguments const& arguments) {
-  std::string_view const name = name_of(arguments.command);
   complain("interrupted");
-  auto document = make_document(name);
-  if (arguments.command == Command::fuzz) document["cases"] = 0;
+  auto document = make_document(arguments.command->name);
+  if (arguments.command == &fuzz_command) document["cases"] = 0;
   document["results"] = StrictJson::array();
-  document["interrupted"] = true;
-  Outputs(arguments).commit(document, name, {});
+  Outputs(arguments).commit(document);
   return Status::interrupted;
 }
 
-Status execute_until_interrupted(Arguments const& arguments) {
+Status run_until_interrupted(Arguments const& arguments) {
   try {
-    return execute(arguments);
+    return arguments.command->run(arguments);
   } catch (OutputError const&) {
     throw;
   } catch (std::exception const&) {
@@ -57,13 +54,13 @@ Status execute_until_interrupted(Arguments const& arguments) {
   return end_before_the_first(arguments);
 }
 
-Status parse_and_execute(int argc, char const* const* argv) {
+Status parse_and_run(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
     Inputs(arguments).refuse_as_outputs(arguments);
     if (arguments.peer_timeout) set_peer_bounds(PeerBounds::of(*arguments.peer_timeout));
-    return execute_until_interrupted(arguments);
+    return run_until_interrupted(arguments);
   } catch (EndOfProgram const& end) {
     std::fputs(printable_lines(end.text).c_str(), end.status == 0 ? stdout : stderr);
     return static_cast<Status>(end.status);
@@ -79,7 +76,7 @@ bool is_left_by_reader() {
 int run_program(int argc, char const* const* argv) {
   try {
     occupy_standard_streams();
-    Status const status = parse_and_execute(argc, argv);
+    Status const status = parse_and_run(argc, argv);
     bool const written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!written && is_left_by_reader()) return static_cast<int>(Status::bad_input);
     if (!written) throw CannotWrite("standard output: cannot be written");

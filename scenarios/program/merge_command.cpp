@@ -1,6 +1,5 @@
 // `adamant merge DIR…`.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <map>
 #include <utility>
@@ -10,9 +9,9 @@
 #include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/shard.h"
 #include "scenarios/language/plain_text.h"
-#include "scenarios/program/command_options.h"
-#include "scenarios/program/commands.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/html_output.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/search_report.h"
 #include "scenarios/program/version.h"
@@ -44,7 +43,7 @@ class MergeCommand {
       kept.finding.versions = settings_->versions;  // no engine runs here that a journal names
       results.push_back(reported(arguments_, settings_->seed, kept.finding, file_of(kept)));
       print(arguments_, told(results.back(), style_of(arguments_)));
-      html_.look_again(kept.finding.scenario, options, results.back());
+      html_.add_drawn(kept.finding.scenario, options, results.back());
     }
     bool const all = arguments_.verbosity == Verbosity::verbose;
     if (arguments_.verbosity != Verbosity::quiet)
@@ -52,7 +51,7 @@ class MergeCommand {
     auto document = make_document("merge");
     document.update(to_json(ledger));
     document["results"] = to_json(results);
-    outputs_.commit(document, "merge", results);
+    outputs_.commit(document, results);
     html_.commit(page_frame(ledger, results.size()));
     return worse(status_, results.empty() ? Status::met : Status::not_met);
   }
@@ -108,19 +107,20 @@ class MergeCommand {
 
 }  // namespace
 
-void add_merge_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("DIR", arguments.paths, "What --campaign of fuzz named, on each machine")
-      ->required();
-  CommandOptions const options(command, arguments);
-  options.add_path("--out", arguments.out, "Directory for what fails, each defect once");
-  options.add_html();
-  options.add_outputs();
-}
+namespace option {
 
-// What all shards have found, each defect once, and their ledger. Ends with 1 if that is anything.
-// Errors: CampaignError.
-Status merge_command(Arguments const& arguments) {
-  return MergeCommand(arguments).execute();
-}
+constexpr Option campaigns{"DIR", "", "What --campaign of fuzz named, on each machine",
+                           word<&Arguments::paths>, Times::at_least_once};
+
+}  // namespace option
+
+Command const merge_command{
+    .name = "merge",
+    .text = "What the shards of a campaign have found and done together",
+    .example = "adamant merge nightly --json ledger.json",
+    .failure = "something was found",
+    .options = {option::campaigns, option::out.with("Directory for what fails, each defect once"),
+                option::html, option::json, option::junit},
+    .run = [](Arguments const& arguments) { return MergeCommand(arguments).execute(); }};
 
 }  // namespace adamant::scenarios

@@ -1,7 +1,4 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <span>
@@ -10,11 +7,13 @@
 
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
-#include "scenarios/program/command_options.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/html_output.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"
+#include "scenarios/program/search_report.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
@@ -96,13 +95,13 @@ class MinimizeCommand {
                                                 path.filename().string(), this_program());
     if (told_if_unwritten(status_, [&] { return file_.commit(document), path; }).empty())
       print(arguments_, document);  // minutes of work
-    Reported reported{
-        .result = attempt.result,
-        .replay = replay_of(to_file() ? path : "-") + named_command(attempt.scenario)};
+    Reported reported{.result = attempt.result,
+                      .replay = replay_of_file(arguments_, to_file() ? path : "-") +
+                                named_command(attempt.scenario)};
     if (to_file()) reported.result.file = path.string();
     print(arguments_, told(reported, style_));
     commit(std::span(&reported, 1));
-    html_.look_again(attempt.scenario, options().run, reported);
+    html_.add_drawn(attempt.scenario, options().run, reported);
     html_.commit(page_frame(attempt));
   }
 
@@ -117,15 +116,10 @@ class MinimizeCommand {
 
   bool to_file() const { return arguments_.out && !is_standard_output(*arguments_.out); }
 
-  std::string replay_of(std::filesystem::path const& path) const {
-    return fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
-  }
-
   void commit(std::span<Reported const> results) {
     auto document = make_document("minimize");
     document["results"] = to_json(results);
-    if (interrupted()) document["interrupted"] = true;
-    outputs_.commit(document, "minimize", results);
+    outputs_.commit(document, results);
   }
 
   Arguments const& arguments_;
@@ -142,20 +136,23 @@ class MinimizeCommand {
 
 }  // namespace
 
-void add_minimize_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
-  CommandOptions const options(command, arguments);
-  options.add_path("-o,--out", arguments.out, "Where the result goes; default: standard output");
-  options.add_schedules("Look for the failure under N schedules more, random and pct");
-  options.add_script();
-  options.add_html();
-  options.add_common();
-  options.add_engine();
-  options.add_trust();
-}
+namespace option {
 
-Status minimize_command(Arguments const& arguments) {
-  return MinimizeCommand(arguments).execute();
-}
+constexpr Option result{"-o,--out", "PATH", "Where the result goes; default: standard output",
+                        path<&Arguments::out>};
+
+}  // namespace option
+
+Command const minimize_command{
+    .name = "minimize",
+    .text = "Reduce a failing scenario to a small one that fails alike",
+    .example = "adamant minimize found.yaml -o small.yaml",
+    .failure = "the scenario does not fail",
+    .options = {option::scenario_file, option::result,
+                option::schedules.with(
+                    "Look for the failure under N schedules more, random and pct"),
+                option::script, option::html, option::seed, option::jobs, option::json,
+                option::junit, option::engine, option::bug, option::peer_timeout, option::trust},
+    .run = [](Arguments const& arguments) { return MinimizeCommand(arguments).execute(); }};
 
 }  // namespace adamant::scenarios

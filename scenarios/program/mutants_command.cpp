@@ -1,5 +1,3 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
+#include "scenarios/program/seed.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/mutant_search.h"
@@ -61,7 +60,7 @@ class MutantsCommand {
       : arguments_(arguments),
         outputs_(arguments),
         progress_(wants_progress(arguments), "mutants"),
-        limits_{.seed = arguments.seed ? *arguments.seed : draw_seed(),
+        limits_{.seed = seed_of(arguments),
                 .cases_max = arguments.cases.value_or(cases_per_mutant),
                 .case_seconds_max = case_seconds_max} {
     auto const& ids = arguments.bugs;
@@ -71,7 +70,7 @@ class MutantsCommand {
   }
 
   Status execute() {
-    print(arguments_, fmt::format("seed {}{}\n", limits_.seed, arguments_.seed ? "" : " (drawn)"));
+    say_seed(arguments_, limits_.seed);
     if (!engine_tests_pass()) return Status::lacking;
     if (!read_page() || !prepare_trials()) return Status::bad_input;
     search();
@@ -203,8 +202,7 @@ class MutantsCommand {
     for (std::size_t i = 0; i < mutants_.size(); ++i)
       if (ends_[i]) report(mutants_[i], *ends_[i], document, results);
     summarise(document);
-    if (interrupted()) document["interrupted"] = true;
-    outputs_.commit(document, "hunt", results);
+    outputs_.commit(document, results);
   }
 
   void report(bugs::Bug const& mutant, MutantEnd const& end, Json& document,
@@ -295,17 +293,17 @@ class MutantsCommand {
 };
 
 /// Becomes the program beside this one that has mutants.
-Status hand_over(Arguments const& arguments) {
+Status hand_over(char const* const* argv) {
   fs::path const beside = beside_this_program("adamant-mutants");
-  ::execv(beside.c_str(), const_cast<char* const*>(arguments.argv));
+  ::execv(beside.c_str(), const_cast<char* const*>(argv));
   complain("hunt: " + not_there(beside));
   return Status::lacking;
 }
 
 }  // namespace
 
-Status mutants_command(Arguments const& arguments) {
-  if (!bugs::is_of_mutants()) return hand_over(arguments);
+Status hunt_mutants(Arguments const& arguments) {
+  if (!bugs::is_of_mutants()) return hand_over(arguments.argv);
   return MutantsCommand(arguments).execute();
 }
 

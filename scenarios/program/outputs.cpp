@@ -7,9 +7,10 @@
 #include <cstdlib>
 
 #include "scenarios/language/plain_text.h"
+#include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/junit.h"
-#include "scenarios/report/trace/chrome.h"
+#include "scenarios/report/trace/formats.h"
 #include "scenarios/report/trace/marks.h"
 
 namespace adamant::scenarios {
@@ -24,15 +25,15 @@ std::FILE* text_stream(Arguments const& arguments) {
 
 }  // namespace
 
-Outputs::Outputs(Arguments const& arguments) {
+Outputs::Outputs(Arguments const& arguments) : command_(arguments.command->name) {
   if (arguments.json) json_.emplace(*arguments.json);
   if (arguments.junit) junit_.emplace(*arguments.junit);
 }
 
-void Outputs::commit(StrictJson const& document, std::string_view command,
-                     std::span<Reported const> results) {
+void Outputs::commit(StrictJson document, std::span<Reported const> results) {
+  if (interrupted()) document["interrupted"] = true;
   if (json_) json_->commit(to_text(document));
-  if (junit_) junit_->commit(to_junit(command, results));
+  if (junit_) junit_->commit(to_junit(command_, results));
 }
 
 StrictJson to_json(std::span<Reported const> results) {
@@ -82,14 +83,14 @@ void complain(std::string_view message) {
   std::fputs((printable_lines(message) + "\n").c_str(), stderr);
 }
 
-TraceOutput::TraceOutput(Arguments const& arguments) {
-  if (arguments.trace) file_.emplace(*arguments.trace);
+TraceOutput::TraceOutput(Arguments const& arguments) : path_(arguments.trace.value_or("")) {
+  if (arguments.trace) file_.emplace(path_);
 }
 
 Status TraceOutput::write(RunResult const& result) {
   if (!file_) return Status::met;
   if (!result.timeline.empty()) {
-    file_->commit(to_chrome_trace(result));
+    file_->commit(to_trace(path_, result));
     return Status::met;
   }
   if (has_simulated_time(result.engine)) {

@@ -21,11 +21,11 @@ class Outputs {
   /// Errors: CannotWrite.
   explicit Outputs(Arguments const& arguments);
 
-  /// Errors: CannotWrite.
-  void commit(StrictJson const& document, std::string_view command,
-              std::span<Reported const> results);
+  /// Says in the document where an interrupt came before. Errors: CannotWrite.
+  void commit(StrictJson document, std::span<Reported const> results = {});
 
  private:
+  std::string_view command_;
   std::optional<OutputFile> json_;
   std::optional<OutputFile> junit_;
 };
@@ -75,6 +75,7 @@ class TraceOutput {
   Status write(RunResult const& result);
 
  private:
+  std::filesystem::path path_;
   std::optional<OutputFile> file_;
 };
 

@@ -97,8 +97,8 @@ TEST_F(Results, AreWrittenByTheCommandsThatTheSchemaNames) {
   for (auto const& [name, definition] : results_schema().definitions().items())
     if (definition.value("/properties/command/const"_json_pointer, "") != "")
       named.insert(definition.at("/properties/command/const"_json_pointer).get<std::string>());
-  for (int i = 0; i <= static_cast<int>(Command::help); ++i) {
-    std::string const command(name_of(static_cast<Command>(i)));
+  for (Command const* const each : commands) {
+    std::string const command(each->name);
     bool const writes = call(command + " --help").out.find("--json") != std::string::npos;
     EXPECT_EQ(named.contains(command), writes) << command;
   }

@@ -18,6 +18,7 @@
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
+#include "scenarios/program/seed.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {

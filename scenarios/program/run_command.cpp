@@ -1,7 +1,4 @@
-#include "scenarios/program/commands.h"
-
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -16,8 +13,9 @@
 #include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
-#include "scenarios/program/command_options.h"
+#include "scenarios/program/arguments.h"
 #include "scenarios/program/inputs.h"
+#include "scenarios/program/options.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/passed_over.h"
 #include "scenarios/program/read_scenarios.h"
@@ -289,29 +287,52 @@ class RunCommand {
 
 }  // namespace
 
-void add_run_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("PATH", arguments.paths, "Files and directories; - is the standard input")
-      ->required();
-  CommandOptions const options(command, arguments);
-  options.add_selection();
-  options.add_strict();
-  options.add_known();
-  options.add_schedules("Also run each under N schedules, random and pct");
-  options.add_path("--dump", arguments.dump, "Write inputs and states as safetensors");
-  options.add_script();
-  options.add_path("--trace", arguments.trace,
-                   "Write a Perfetto / Chrome trace in simulated time; one scenario, engine sim");
-  options.add_html();
-  options.add_common();
-  options.add_engine();
-  options.add_trust();
-  options.add_dry_run();
-}
+namespace option {
 
-// Reads all files, runs each in a worker process, reports in the order of the files. A refusal that
-// is seen while reading and not expected ends with 2; the other files still run.
-Status run_command(Arguments const& arguments) {
-  return RunCommand(arguments).execute();
-}
+constexpr Option files{"PATH", "", "Files and directories; - is the standard input",
+                       word<&Arguments::paths>, Times::at_least_once};
+constexpr Option filter{"--filter", "GLOB", "Only those whose path, file or name it matches",
+                        word<&Arguments::filter>};
+constexpr Option exclude{"--exclude", "GLOB", "All but those that it matches so",
+                         word<&Arguments::exclude>};
+constexpr Option list{"--list", nullptr, "Only say which they are", flag<&Arguments::list>};
+constexpr Option timeout{"--timeout", "N", "Seconds for one scenario; then it is an error",
+                         count<&Arguments::timeout, 1, 1'000'000>};
+constexpr Option fail_fast{"--fail-fast", nullptr, "End at the first failure",
+                           flag<&Arguments::fail_fast>};
+constexpr Option cache{"--cache", "PATH",
+                       "Directory that remembers failures: next time they come first",
+                       path<&Arguments::cache>};
+constexpr Option dump{"--dump", "PATH", "Write inputs and states as safetensors",
+                      path<&Arguments::dump>};
+constexpr Option trace{
+    "--trace", "PATH",
+    "Write a Perfetto / Chrome trace in simulated time; one scenario, engine sim",
+    path<&Arguments::trace>};
+constexpr Option dry_run{"--dry-run",
+                         nullptr,
+                         "Execute nothing: refuse, and print bytes by purpose and rank",
+                         flag<&Arguments::dry_run>,
+                         Times::at_most_once,
+                         "--dump --script --trace --html --schedules --cache --list"};
+
+}  // namespace option
+
+Command const run_command{
+    .name = "run",
+    .text = "Run scenario files, or all in a directory (recursively)",
+    .example = "adamant run scenarios/ --filter '*offload*' --junit results.xml",
+    .failure = "a scenario did not end as it expects",
+    .options = {option::files,     option::filter, option::exclude,
+                option::shard,     option::list,   option::timeout,
+                option::fail_fast, option::cache,  // which of them
+                option::strict,    option::known,  option::unknown,
+                option::schedules,  // how each runs
+                option::dump,      option::script, option::trace,
+                option::html,      option::seed,   option::jobs,
+                option::json,      option::junit,  // what is written
+                option::engine,    option::bug,    option::peer_timeout,
+                option::trust,     option::dry_run},
+    .run = [](Arguments const& arguments) { return RunCommand(arguments).execute(); }};
 
 }  // namespace adamant::scenarios

@@ -13,6 +13,7 @@
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/search_report.h"
+#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/search/minimize/document.h"
 
@@ -105,8 +106,7 @@ bool has_distinct_outputs(Arguments const& arguments, std::vector<ScenarioFile> 
 }
 
 std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
-  std::string line =
-      fmt::format("{} run {}", shell_quoted(arguments.program), shell_quoted(file.path.string()));
+  std::string line = replay_of_file(arguments, file.path);
   if (file.scenario.seed) line += fmt::format(" --seed {}", *file.scenario.seed);
   if (arguments.engine) line += " --engine " + shell_quoted(*arguments.engine);
   if (arguments.bug) line += " --bug " + *arguments.bug;

@@ -20,7 +20,6 @@ StrictJson run_document(std::span<Reported const> results, std::span<Reported co
     document["skipped"].push_back({{"scenario", passed.result.name},
                                    {"file", passed.result.file},
                                    {"reason", passed.lacking}});
-  if (interrupted()) document["interrupted"] = true;
   return document;
 }
 
@@ -93,7 +92,7 @@ void RunReport::finish(std::span<Reported const> passed_over, Status status) {
   if (is_stopped()) document["stopped"] = true;
   for (Reported const& passed : passed_over) html_.add(passed);
   results.insert(results.end(), passed_over.begin(), passed_over.end());
-  outputs_.commit(document, "run", results);
+  outputs_.commit(document, results);
   html_.commit(page_frame(status));
 }
 

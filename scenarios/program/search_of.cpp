@@ -112,6 +112,17 @@ CaseSearch search_of(Arguments const& arguments, Searchable const& searchable, s
   return {seed, arguments.bug, searchable.engine, run_options(arguments), searchable.known};
 }
 
+void check_shard(Arguments& arguments) {
+  if (!arguments.shard) return;
+  if (!arguments.seed && !arguments.campaign)
+    throw EndOfProgram{
+        .status = 2,
+        .text =
+            "--shard: needs --seed or --campaign, or the shards would search different cases\n"};
+  if (arguments.out)
+    *arguments.out /= fmt::format("{}-of-{}", arguments.shard->index, arguments.shard->count);
+}
+
 Unfinished::Unfinished(Arguments const& arguments)
     : quiet_(arguments.verbosity == Verbosity::quiet) {
   if (arguments.out) folder_ = *arguments.out / "unfinished";

@@ -29,6 +29,11 @@ Searchable searchable_of(Arguments const& arguments);
 
 CaseSearch search_of(Arguments const& arguments, Searchable const& searchable, std::uint64_t seed);
 
+/// Shards of a search need one seed, and write beside each other.
+///
+/// Errors: EndOfProgram.
+void check_shard(Arguments& arguments);
+
 /// What was found and not minimised yet: told at once, and kept in files, so that whatever ends the
 /// search loses nothing.
 class Unfinished {

@@ -16,10 +16,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-std::string replay_of_file(Arguments const& arguments, std::filesystem::path const& file) {
-  return fmt::format("{} run {}", shell_quoted(arguments.program), shell_quoted(file.string()));
-}
-
 std::string replay_of_case(Arguments const& arguments, std::uint64_t seed, Finding const& finding) {
   std::string line = fmt::format("{} fuzz --seed {} --skip {} --cases 1",
                                  shell_quoted(arguments.program), seed, finding.case_index);
@@ -35,25 +31,6 @@ std::string cut_short(std::uint64_t cases) {
 
 std::string verdict(std::size_t found) {
   return found == 0 ? "nothing found" : counted(found, "distinct failure");
-}
-
-}  // namespace
-
-void TimeSpent::add(SearchedCase const& ended) {
-  all += ended.seconds;
-  if (!ended.known.empty()) masked += ended.seconds;
-}
-
-KnownMet::KnownMet(KnownHere const& known, Tally const& tally, TimeSpent const& spent)
-    : not_shown(known.not_shown()),
-      of_other_versions(known.of_other_versions()),
-      masked(tally.masked),
-      share_of_time(spent.all > 0 ? spent.masked / spent.all : 0) {
-  for (KnownDefect const& defect : known.defects()) {
-    auto const met = tally.known.find(defect.name);
-    defects.push_back(
-        {defect.name, defect.cause, defect.thread, met == tally.known.end() ? 0 : met->second});
-  }
 }
 
 StrictJson to_json(KnownMet const& known) {
@@ -84,21 +61,6 @@ std::string describe(KnownMet const& known, std::uint64_t cases) {
   return text;
 }
 
-std::string repeated_options(Arguments const& arguments) {
-  std::string line;
-  if (arguments.known) line += " --known " + shell_quoted(arguments.known->string());
-  for (std::string const& name : arguments.unknown) line += " --unknown " + shell_quoted(name);
-  if (arguments.peer_timeout)
-    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
-  return line;
-}
-
-RunOptions run_options(Arguments const& arguments) {
-  RunOptions options;
-  options.strict = arguments.strict;
-  return options;
-}
-
 StrictJson search_document(Searched const& searched, std::span<Reported const> results) {
   auto document = make_document("fuzz");
   document["seed"] = searched.seed;
@@ -110,20 +72,7 @@ StrictJson search_document(Searched const& searched, std::span<Reported const> r
   if (!searched.known.empty()) document["known"] = to_json(searched.known);
   document["exclusive_pairs"] = exclusive_json(searched.lacking);
   document["results"] = to_json(results);
-  if (interrupted()) document["interrupted"] = true;
   return document;
-}
-
-std::vector<Reported> with_search(Searched const& searched, std::span<Reported const> results) {
-  std::uint64_t const cases = searched.seen.cases();
-  Reported search;
-  search.result.name = fmt::format("search: {} of seed {}", counted(cases, "case"), searched.seed);
-  search.result.met = cases > 0;
-  search.result.wall_seconds = searched.seconds;
-  if (cases == 0) search.lacking = "no case was searched";
-  std::vector<Reported> all{std::move(search)};
-  all.insert(all.end(), results.begin(), results.end());
-  return all;
 }
 
 Page search_page(Searched const& searched, std::size_t found, Ledger const& ledger) {
@@ -158,6 +107,64 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
   print(arguments,
         fmt::format("{}{} in {:.1f} s, {} cases/s: {}\n", counted(cases, "case"), earlier,
                     searched.seconds, per_second(searched.cases_per_second()), verdict(found)));
+}
+
+}  // namespace
+
+void TimeSpent::add(SearchedCase const& ended) {
+  all += ended.seconds;
+  if (!ended.known.empty()) masked += ended.seconds;
+}
+
+KnownMet::KnownMet(KnownHere const& known, Tally const& tally, TimeSpent const& spent)
+    : not_shown(known.not_shown()),
+      of_other_versions(known.of_other_versions()),
+      masked(tally.masked),
+      share_of_time(spent.all > 0 ? spent.masked / spent.all : 0) {
+  for (KnownDefect const& defect : known.defects()) {
+    auto const met = tally.known.find(defect.name);
+    defects.push_back(
+        {defect.name, defect.cause, defect.thread, met == tally.known.end() ? 0 : met->second});
+  }
+}
+
+std::string repeated_options(Arguments const& arguments) {
+  std::string line;
+  if (arguments.known) line += " --known " + shell_quoted(arguments.known->string());
+  for (std::string const& name : arguments.unknown) line += " --unknown " + shell_quoted(name);
+  if (arguments.peer_timeout)
+    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
+  return line;
+}
+
+RunOptions run_options(Arguments const& arguments) {
+  RunOptions options;
+  options.strict = arguments.strict;
+  return options;
+}
+
+std::string replay_of_file(Arguments const& arguments, std::filesystem::path const& file) {
+  return fmt::format("{} run {}", shell_quoted(arguments.program), shell_quoted(file.string()));
+}
+
+std::vector<Reported> with_search(Searched const& searched, std::span<Reported const> results) {
+  std::uint64_t const cases = searched.seen.cases();
+  Reported search;
+  search.result.name = fmt::format("search: {} of seed {}", counted(cases, "case"), searched.seed);
+  search.result.met = cases > 0;
+  search.result.wall_seconds = searched.seconds;
+  if (cases == 0) search.lacking = "no case was searched";
+  std::vector<Reported> all{std::move(search)};
+  all.insert(all.end(), results.begin(), results.end());
+  return all;
+}
+
+void report_search(Arguments const& arguments, Searched const& searched,
+                   std::span<Reported const> results, Outputs& outputs, HtmlOutput& html,
+                   std::function<Ledger()> const& ledger) {
+  print_summary(arguments, searched, results.size());
+  outputs.commit(search_document(searched, results), with_search(searched, results));
+  if (html.is_wanted()) html.commit(search_page(searched, results.size(), ledger()));
 }
 
 Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,

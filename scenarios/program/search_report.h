@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@
 #include "scenarios/campaign/tally.h"
 #include "scenarios/language/json_text.h"
 #include "scenarios/program/arguments.h"
-#include "scenarios/report/html/page.h"
+#include "scenarios/program/html_output.h"
+#include "scenarios/program/outputs.h"
 #include "scenarios/report/text.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/search/case_search.h"
@@ -52,11 +54,6 @@ struct KnownMet {
   double share_of_time = 0;                    // of those cases
 };
 
-StrictJson to_json(KnownMet const& known);
-
-/// Lines for people; none where nothing is known.
-std::string describe(KnownMet const& known, std::uint64_t cases);
-
 /// Cases, where nobody says how many or how long.
 inline constexpr std::uint64_t searched_by_default = 1000;
 
@@ -81,17 +78,19 @@ struct Searched {
   }
 };
 
-/// The document of `--json`.
-StrictJson search_document(Searched const& searched, std::span<Reported const> results);
-
 /// What `--junit` lists: the search itself, and then what it found.
 std::vector<Reported> with_search(Searched const& searched, std::span<Reported const> results);
 
-/// The page of `--html`, but for its findings.
-Page search_page(Searched const& searched, std::size_t found, Ledger const& ledger);
+/// Prints the distribution, and in one line how the search ended, and writes the files. The ledger
+/// is for the page.
+///
+/// Errors: CannotWrite.
+void report_search(Arguments const& arguments, Searched const& searched,
+                   std::span<Reported const> results, Outputs& outputs, HtmlOutput& html,
+                   std::function<Ledger()> const& ledger);
 
-/// Prints the distribution, and in one line how it ended.
-void print_summary(Arguments const& arguments, Searched const& searched, std::size_t found);
+/// The line that runs a file.
+std::string replay_of_file(Arguments const& arguments, std::filesystem::path const& file);
 
 /// A finding as it is reported. `file` is where it was written, or empty.
 Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,

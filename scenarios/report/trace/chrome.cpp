@@ -1,4 +1,4 @@
-#include "scenarios/report/trace/chrome.h"
+#include "scenarios/report/trace/formats.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Traces of real runs, read as the program reads them that shows them.
-#include "scenarios/report/trace/chrome.h"
+#include "scenarios/report/trace/formats.h"
 
 #include <gtest/gtest.h>
 
