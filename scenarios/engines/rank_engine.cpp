@@ -1,12 +1,9 @@
 #include "scenarios/engines/rank_engine.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <variant>
 
-#include "oracle/quantise/states.h"
-#include "scenarios/engines/quantised_shard.h"
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/seam/assert.h"
 
@@ -267,20 +264,6 @@ std::optional<OverflowElement> RankEngine::overflow_of(Primitive const& backward
                       .registry = &registry_});
 }
 
-RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {
-  RankScaling scaling{.max_norm = view.max_norm};
-  if (view.state == nullptr) return scaling;
-  scaling.loss_scale = state.scale;
-  scaling.skipped = state.overflowed != 0;
-  scaling.inverse = state.applied;
-  scaling.growth_tracker = state.growth_tracker;
-  scaling.hysteresis = state.hysteresis;
-  if (!view.clipped) return scaling;
-  scaling.norm = state.norm;
-  scaling.coefficient = state.coefficient;
-  return scaling;
-}
-
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
   auto const buffers = engine.buffers();
   std::vector<NamedBuffer> named;
@@ -293,79 +276,6 @@ std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
 LiveBytes peaks_of(real::Engine const& engine, Purpose purpose) {
   return {.device = static_cast<std::int64_t>(engine.peak_bytes(purpose, false)),
           .pinned = static_cast<std::int64_t>(engine.peak_bytes(purpose, true))};
-}
-
-Shard described(real::ShardView const& view) {
-  bool const half = view.format == NumberFormat::remainder;
-  return {.ranges = view.ranges,
-          .format = half ? NumberFormat::fp32 : view.format,
-          .address = address_of(view)};
-}
-
-void const* address_of(real::ShardView const& view) {
-  return view.quantised ? view.quantised->codes : view.data;
-}
-
-// By the oracle's rule: an engine that joins them otherwise shows another weight than it steps.
-std::vector<std::byte> joined(std::span<std::byte const> parameters,
-                              std::span<std::byte const> remainders) {
-  ADAMANT_RUN_ASSERT(parameters.size() == remainders.size());
-  std::size_t const numel = remainders.size() / sizeof(std::uint16_t);
-  std::vector<std::byte> weights(numel * sizeof(float));
-  for (std::size_t i = 0; i < numel; ++i) {
-    oracle::SplitWeight halves;
-    std::memcpy(&halves.parameter, parameters.data() + i * sizeof halves.parameter,
-                sizeof halves.parameter);
-    std::memcpy(&halves.remainder, remainders.data() + i * sizeof halves.remainder,
-                sizeof halves.remainder);
-    float const weight = oracle::joined(halves);
-    std::memcpy(weights.data() + i * sizeof weight, &weight, sizeof weight);
-  }
-  return weights;
-}
-
-bool needs_room(Scenario const& setting) {
-  auto const parameters = parameter_specs(setting);
-  return std::holds_alternative<HybridOffload>(setting.offload) ||
-         std::ranges::any_of(parameters, [](ParameterSpec const& spec) {
-           return spec.formats.main == NumberFormat::remainder;
-         });
-}
-
-namespace {
-
-/// The bytes of a view, in `room` where they lie in two places.
-std::span<std::byte const> bytes_in(real::ShardView const& view, std::vector<std::byte>& room) {
-  std::size_t const size = bytes_of(view.format);
-  auto const* const data = static_cast<std::byte const*>(view.data);
-  auto const* const tail = static_cast<std::byte const*>(view.tail);
-  std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * size;
-  std::size_t const head_bytes = static_cast<std::size_t>(view.numel) * size - tail_bytes;
-  if (tail_bytes == 0) return {data, head_bytes};
-  room.assign(data, data + head_bytes);
-  room.insert(room.end(), tail, tail + tail_bytes);
-  return room;
-}
-
-void copy_here(void* to, void const* from, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
-}
-
-}  // namespace
-
-Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
-               std::vector<std::byte>& room) {
-  real::ShardView const view = engine.shard(parameter, kind);
-  Shard shard = described(view);
-  if (view.scale != nullptr) shard.scale = *view.scale;
-  if (view.quantised) show(quantised_shard(*view.quantised, view.numel, copy_here), shard);
-  if (view.data == nullptr) return shard;
-  shard.bytes = bytes_in(view, room);
-  if (view.format != NumberFormat::remainder) return shard;
-  std::size_t const bytes = shard.bytes.size();
-  room = joined({static_cast<std::byte const*>(view.upper), bytes}, shard.bytes);
-  shard.bytes = room;
-  return shard;
 }
 
 }  // namespace adamant::scenarios

@@ -78,28 +78,4 @@ class RankEngine {
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine);
 LiveBytes peaks_of(real::Engine const& engine, Purpose purpose);
 
-/// What an engine's view of scaling says; `state` is a copy of the view's on this host, or anything
-/// where the view has none.
-RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state);
-
-/// A shard without its bytes and its scale. A weight of which a remainder is kept is the fp32 that
-/// the two are.
-Shard described(real::ShardView const& view);
-
-/// Where an engine keeps a shard.
-void const* address_of(real::ShardView const& view);
-
-/// The fp32 weights of which these are the bf16 parameters and the remainders. REQUIRES: as many.
-std::vector<std::byte> joined(std::span<std::byte const> parameters,
-                              std::span<std::byte const> remainders);
-
-/// May a shard of such formats lie in several places of an engine, or be kept otherwise than it is
-/// shown?
-bool needs_room(Scenario const& setting);
-
-/// A shard of an engine whose memory this process can read; in `room` where needs_room(). The
-/// parameter has the engine's number.
-Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
-               std::vector<std::byte>& room);
-
 }  // namespace adamant::scenarios

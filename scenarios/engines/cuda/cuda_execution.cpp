@@ -16,7 +16,10 @@ CudaExecution::CudaExecution(RunParts const& run, WorldStart const& start,
                              Placement const& placement)
     : Execution(run, start, rendezvous_),
       rendezvous_(ranks_),
-      world_(mesh_of(parts_.setting.world), run.files, placement.devices) {
+      world_({.mesh = mesh_of(parts_.setting.world),
+              .parameters = run.task.parameters.size(),
+              .has_rooms = true},
+             run.files, placement.devices) {
   int const processors = static_cast<int>(std::thread::hardware_concurrency());
   for (int rank = 0; rank < ranks_; ++rank) workers_.emplace_back(std::max(1, processors / ranks_));
   if (placement.loopback) parts_.exchange = parts_.door.make_loopback_exchange(ranks_);

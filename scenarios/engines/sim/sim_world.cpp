@@ -27,19 +27,6 @@ std::vector<LiveHandles> live_handles() {
   return kinds;
 }
 
-Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
-  auto const number =
-      (static_cast<std::size_t>(rank) * parameters_ + static_cast<std::size_t>(parameter)) *
-          tensor_kind_count +
-      static_cast<std::size_t>(kind);
-  std::optional<Shard>& known = shards_[number];
-  if (known) return *known;
-  std::vector<std::byte> none;
-  known = shard_of(at(rank).engine(), at(rank).place_of(parameter), kind,
-                   rooms_.empty() ? none : rooms_[number]);
-  return *known;
-}
-
 std::vector<NamedBuffer> SimWorld::note_buffers(int rank) {
   auto& known = buffers_[static_cast<std::size_t>(rank)];
   auto now = named_buffers(at(rank).engine());
@@ -60,14 +47,6 @@ std::optional<std::vector<WorldAllocation>> SimWorld::allocations() const {
     return at(allocation.rank).gradients().allocation() == allocation.address;
   });
   return live;
-}
-
-std::optional<std::uint64_t> SimWorld::gathered_fingerprint(int rank, int parameter) const {
-  auto const partials = at(rank).gradients().partial_fingerprints(at(rank).place_of(parameter));
-  if (partials.empty()) return std::nullopt;
-  std::uint64_t sum = 0;
-  for (std::uint64_t const partial : partials) sum += partial;
-  return sum;
 }
 
 }  // namespace adamant::scenarios
