@@ -207,7 +207,7 @@ TEST_F(VerdictReports, NothingAfterALoadOfFilesThatTheEngineAloneCanRead) {
       std::ranges::fill(r.tensor(kind), 5.0F);
   }
   EXPECT_FALSE(reference.take_from("a", world_)) << "there are no files";
-  reference.load("a", 0);
+  reference.model().load(*reference.checkpoint("a").candidates.front());
   oracle::Model const& model = reference.model();
   EXPECT_EQ(model.step_count(0), 4);
   EXPECT_EQ(model.scaler().scale(), 4);

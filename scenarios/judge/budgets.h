@@ -13,7 +13,7 @@
 namespace adamant::scenarios {
 
 /// What save and load may take beside the state, whatever its size. The exact number depends on how
-/// long the texts are that ranks exchange, so no budget has it.
+/// long the messages are that ranks exchange, so no budget has it.
 inline constexpr std::int64_t checkpoint_bytes_max = std::int64_t{64} << 20;
 
 /// What engines keep although an eager one would give it back.

@@ -3,6 +3,7 @@
 // understand what is wrong.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -49,9 +50,21 @@ class RunFindings {
   bool full(Law law) const { return ::adamant::scenarios::full(violations_, law); }
   std::vector<Violation> const& violations() const { return violations_; }
 
+  /// The largest part of an interval that was used so far: by what lies within.
+  struct Used {
+    double by_gradients = 0;
+    double by_steps = 0;
+  };
+  Used const& used() const { return used_; }
+  void note_used_by_gradient(double part) {
+    used_.by_gradients = std::max(used_.by_gradients, part);
+  }
+  void note_used_by_step(double part) { used_.by_steps = std::max(used_.by_steps, part); }
+
  private:
   int operation_ = -1;
   std::vector<Violation> violations_;
+  Used used_;
 };
 
 }  // namespace adamant::scenarios

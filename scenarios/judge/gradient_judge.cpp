@@ -79,7 +79,7 @@ bool GradientJudge::admit(int parameter, Bounds const& bounds, std::span<float c
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     oracle::Admissible const& bound = bounds[i];
     if (bound.contains(values[i])) {
-      used_ = std::max(used_, bound.used(values[i]));
+      findings_.note_used_by_gradient(bound.used(values[i]));
       continue;
     }
     bool const is_first = elements.empty();
@@ -136,7 +136,7 @@ void GradientJudge::admit_reduced(WorldView const& world, int parameter, std::in
   };
   if (may_narrow && outside()) bounds = bounds_of(false);
   admit(parameter, bounds, seen->values, Breach::outside_reduction);
-  reference_.take_gradient(parameter, seen->values);
+  reference_.model().set_gradient(parameter, seen->values);
 }
 
 GradientJudge::Bounds GradientJudge::reduced(WorldView const& world, int parameter,
@@ -186,7 +186,7 @@ void GradientJudge::admit_clip(WorldView const& world) {
   }
   if (any_order && are_unscaled(all)) {
     later_ = any_factor_of_step(norm, all);
-    for (Seen const& seen : all) reference_.take_gradient(seen.parameter, seen.now.values);
+    for (Seen const& seen : all) reference_.model().set_gradient(seen.parameter, seen.now.values);
     unscaled_ = true;
     return;
   }
@@ -278,7 +278,7 @@ float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const&
   auto const bound = oracle::norm_bound(squares, shape, format);
   float const norm = world.scaling(0).norm;
   if (bound.contains(norm))
-    used_ = std::max(used_, bound.used(norm));
+    findings_.note_used_by_gradient(bound.used(norm));
   else
     findings_.add(
         outside_value(Breach::outside_reduction, {.subject = ScalingNumber::norm}, bound, norm));
@@ -304,7 +304,7 @@ void GradientJudge::admit_clipped(Seen const& seen, Factor const& factor) {
                          ? oracle::joined(by(i, factor.lo), by(i, factor.hi))
                          : clipped(before[i], factor, seen.now.format));
   admit(seen.parameter, bounds, seen.now.values, Breach::outside_clip);
-  reference_.take_gradient(seen.parameter, seen.now.values);
+  reference_.model().set_gradient(seen.parameter, seen.now.values);
 }
 
 // In one product with what undoes the loss scale, or in two, of which the first may be subnormal.
@@ -352,7 +352,7 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   if (!in_place) return consumed;
   unscales_ = true;
   bool const admitted = admit(parameter, bounds, seen->values, Breach::outside_unscale);
-  reference_.take_gradient(parameter, seen->values);
+  reference_.model().set_gradient(parameter, seen->values);
   if (!admitted) return std::nullopt;
   if (known) return Consumed{.values = seen->values, .slack = {}};
   return consumed;

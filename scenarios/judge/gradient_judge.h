@@ -56,9 +56,6 @@ class GradientJudge {
   /// All gradients of a step were looked at.
   void end_step() { unscaled_ = unscaled_ || unscales_; }
 
-  /// The largest part of an interval that a gradient used so far.
-  double used() const { return used_; }
-
  private:
   /// One gradient as it was seen, and what it was before without its loss scale.
   struct Seen {
@@ -110,7 +107,6 @@ class GradientJudge {
   bool unscaled_ = false;  // gradients bear no loss scale any more
   bool unscales_ = false;  // and it was this step that took it from them
   Factor later_;           // what the engine will clip by in the next step
-  double used_ = 0;
 };
 
 }  // namespace adamant::scenarios

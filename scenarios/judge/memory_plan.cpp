@@ -62,7 +62,8 @@ class Planner {
       : scenario_(with_few_iterations(scenario)),
         program_(scenario_),
         budgets_(scenario_),
-        scaler_(scenario_.optimizer) {}
+        scaler_{.clip = scenario_.optimizer.clip,
+                .has_loss_scale = scales(scenario_.optimizer.loss_scale)} {}
 
   std::vector<PlannedMemory> plan() {
     begin_world(scenario_, 0);
@@ -80,19 +81,9 @@ class Planner {
   }
 
  private:
-  /// Loss scale and norm, which checkpoints carry.
-  struct Scaler {
-    explicit Scaler(Optimizer const& optimizer)
-        : clip(optimizer.clip),
-          has_loss_scale(optimizer.loss_scale.kind != LossScale::Kind::none) {}
-    void take(FoundManifest const& found) {
-      clip = found.clip;
-      has_loss_scale = found.has_loss_scale;
-    }
-    bool scales() const { return clip || has_loss_scale; }
-    Clip clip;
-    bool has_loss_scale;
-  };
+  static bool scales(LossScale const& loss_scale) {
+    return loss_scale.kind != LossScale::Kind::none;
+  }
 
   /// What is known of the directory that this entry loads.
   std::optional<FoundManifest> const& found_in(int entry) const {
@@ -137,16 +128,15 @@ class Planner {
 
   void follow_scaler(Primitive const& operation) {
     if (operation.clip) scaler_.clip = *operation.clip;
-    if (operation.loss_scale)
-      scaler_.has_loss_scale = operation.loss_scale->kind != LossScale::Kind::none;
+    if (operation.loss_scale) scaler_.has_loss_scale = scales(*operation.loss_scale);
     std::string const name(operation.checkpoint);
     if (operation.kind == Primitive::Kind::save) saved_.insert_or_assign(name, scaler_);
     if (operation.kind != Primitive::Kind::load) return;
     if (auto const saved = saved_.find(name); saved != saved_.end())
       scaler_ = saved->second;
     else if (auto const& found = found_in(operation.entry))
-      scaler_.take(*found);
-    if (scaler_.scales()) budgets_.use_scaling();
+      scaler_ = *found;
+    if (scaler_.clip || scaler_.has_loss_scale) budgets_.use_scaling();
   }
 
   // Pinned memory is kept once it is there, so at its peak a purpose has as much of it as now.
@@ -168,9 +158,9 @@ class Planner {
   Scenario scenario_;
   Program program_;
   Budgets budgets_;
-  Scaler scaler_;
+  FoundManifest scaler_;  // what checkpoints carry
   Taken taken_;
-  std::map<std::string, Scaler> saved_;
+  std::map<std::string, FoundManifest> saved_;
   std::vector<PlannedMemory> world_;  // of the world that stands, as in budgets_
   std::vector<PlannedMemory> plan_;   // of those before
 };

@@ -178,10 +178,6 @@ void Reference::add_exact_mean(int parameter, std::int64_t backward) {
   });
 }
 
-void Reference::take_gradient(int parameter, std::span<float const> observed) {
-  model_.set_gradient(parameter, observed);
-}
-
 void Reference::put_overflow(int name, int microbatch, std::int64_t begin,
                              std::span<float> block) const {
   if (!overflow_ || overflow_->name != name || overflow_->microbatch != microbatch) return;
@@ -195,13 +191,13 @@ void Reference::follow(Primitive const& operation) {
     for (Primitive const& captured : replayed(operation)) follow(captured);
   bool const backward = operation.kind == Primitive::Kind::backward;
   bool const step = operation.kind == Primitive::Kind::step;
-  if (operation.kind == Primitive::Kind::clip) clip();
-  if (operation.kind == Primitive::Kind::zero_grad) zero_grad(operation.set_to_none);
+  if (operation.kind == Primitive::Kind::clip) model_.clip();
+  if (operation.kind == Primitive::Kind::zero_grad) model_.zero_grad(operation.set_to_none);
   if (backward) begin_backward(operation);
-  if (step) begin_step();
+  if (step) model_.begin_step();
   for (int p = 0; p < model_.parameter_count(); ++p) {
     if (backward && has_part(operation, p)) add_exact_mean(p, operation.backward_index);
-    if (step) step_parameter(p);
+    if (step) model_.step_parameter(p);
   }
 }
 
@@ -246,39 +242,15 @@ void Reference::save_maybe(std::string_view checkpoint) {
   known.saw_crash = true;
 }
 
-Reference::Checkpoint const* Reference::find(std::string_view name) const {
+Reference::Checkpoint const& Reference::checkpoint(std::string_view name) const {
+  static Checkpoint const none;
   auto const found = checkpoints_.find(name);
-  return found == checkpoints_.end() ? nullptr : &found->second;
+  return found == checkpoints_.end() ? none : found->second;
 }
 
-int Reference::candidates(std::string_view checkpoint) const {
-  Checkpoint const* const known = find(checkpoint);
-  return known == nullptr ? 0 : static_cast<int>(known->candidates.size());
-}
-
-bool Reference::must_exist(std::string_view checkpoint) const {
-  Checkpoint const* const known = find(checkpoint);
-  return known != nullptr && known->must_exist;
-}
-
-bool Reference::saw_crash(std::string_view checkpoint) const {
-  Checkpoint const* const known = find(checkpoint);
-  return known != nullptr && known->saw_crash;
-}
-
-std::optional<oracle::Model::Place> Reference::rounded_by(Primitive const& load,
-                                                          int candidate) const {
-  auto const& saved = *find(load.checkpoint)->candidates[static_cast<std::size_t>(candidate)];
-  return model_.rounded_by(saved, {load.may_round.begin(), load.may_round.end()});
-}
-
-void Reference::load(std::string_view checkpoint, int candidate) {
-  model_.load(*find(checkpoint)->candidates[static_cast<std::size_t>(candidate)]);
-}
-
-void Reference::settle(std::string_view checkpoint, int candidate) {
-  auto const found = find(checkpoint)->candidates[static_cast<std::size_t>(candidate)];
-  checkpoints_[std::string(checkpoint)] = {.candidates = {found}, .must_exist = true};
+std::optional<oracle::Model::Place> Reference::rounded_by(
+    Primitive const& load, oracle::Model::Saved const& candidate) const {
+  return model_.rounded_by(candidate, {load.may_round.begin(), load.may_round.end()});
 }
 
 std::uint64_t Reference::fingerprint(int parameter, std::int64_t backward) const {

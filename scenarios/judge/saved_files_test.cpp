@@ -75,7 +75,7 @@ TEST(SavedFiles, AnotherPrefixIsOneThatAllKeysHave) {
   EXPECT_EQ(saved.step("w"), 1.0);
   EXPECT_EQ(saved.step("a.w"), 3.0);
   entries.erase("net.a.w");
-  EXPECT_EQ(read(entries, names).find_weight("w"), nullptr);
+  EXPECT_EQ(read(entries, names).tensor("w", TensorKind::parameter).values, nullptr);
 }
 
 // ---- raw beside other values --------------------------------------------------------------------
@@ -111,7 +111,7 @@ Values loaded(Entries const& entries, Scenario const& scenario, TensorKind kind)
   std::vector<std::byte> const bytes = file_of(entries);
   StoredFile const file{.name = "a.safetensors", .bytes = bytes};
   reference.take_from("other", {&file, 1});
-  reference.load("other", 0);
+  reference.model().load(*reference.checkpoint("other").candidates.front());
   auto const numbers = reference.model().tensor(0, kind);
   return {numbers.begin(), numbers.end()};
 }
@@ -294,7 +294,7 @@ TEST(SavedFiles, AManifestSaysTheStepsOfTheCounterThatIsKept) {
     scenario.optimizer.step_counter = counter;
     Reference reference(scenario, parameter_specs(scenario), 7);
     reference.take_from("other", files);
-    reference.load("other", 0);
+    reference.model().load(*reference.checkpoint("other").candidates.front());
     EXPECT_EQ(reference.model().step_count(0), counter == StepCounter::group ? 5 : 3);
   }
 }

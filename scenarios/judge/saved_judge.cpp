@@ -166,8 +166,7 @@ MaybeViolation fault_of_boxes_of_all(SavedFiles const& saved, oracle::Model cons
       return other_files(spec.name + " is saved " +
                          (spec.parts.empty() ? "in parts" : "as a whole"));
     if (spec.numel() == 0) continue;
-    for (TensorKind const kind :
-         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+    for (TensorKind const kind : stepped_kinds)
       if (auto fault = fault_of_writers(saved, world, spec, p, kind)) return fault;
   }
   return std::nullopt;
@@ -175,8 +174,7 @@ MaybeViolation fault_of_boxes_of_all(SavedFiles const& saved, oracle::Model cons
 
 MaybeViolation fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {
   for (int p = 0; p < model.parameter_count(); ++p)
-    for (TensorKind const kind :
-         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+    for (TensorKind const kind : stepped_kinds)
       if (auto fault = fault_of_tensor(saved, model, p, kind)) return fault;
   return std::nullopt;
 }

@@ -176,7 +176,7 @@ TEST(SavedQuantised, TellTheOracleWhatToGoOnFrom) {
     auto const& expected = checkpoint.world.reference().model();
     auto reference = checkpoint.world.fresh_reference();
     reference.take_from("other", checkpoint.files());
-    reference.load("other", 0);
+    reference.model().load(*reference.checkpoint("other").candidates.front());
     ElementRange const all{.begin = 0, .end = expected.spec(0).numel()};
     auto const shard = [&](oracle::Model const& model) {
       return quantised_shard(model, 0, std::span(&all, 1), true);

@@ -1,3 +1,5 @@
+#include "scenarios/judge/shard_values.h"
+
 #include <array>
 #include <bit>
 #include <cstring>
@@ -6,7 +8,6 @@
 
 #include "oracle/formats/formats.h"
 #include "scenarios/seam/assert.h"
-#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 

@@ -6,6 +6,7 @@
 #include "oracle/formats/formats.h"
 #include "oracle/quantise/states.h"
 #include "scenarios/judge/oracle_view.h"
+#include "scenarios/judge/shard_values.h"
 
 namespace adamant::scenarios {
 
@@ -50,8 +51,8 @@ bool ValueJudge::fits(ParameterSpec const& spec, TensorKind kind, NumberFormat h
   return held == format_of(spec, kind) || formulas_->may_store(spec, kind, held);
 }
 
-void ValueJudge::report_other_elements(Owned const& owned, int rank, int parameter,
-                                       TensorKind kind) {
+void ValueJudge::report_other_elements(Owned const& owned, int rank, int parameter, TensorKind kind,
+                                       RunFindings& found) const {
   auto const& spec = reference_.model().spec(parameter);
   Elements expected{.ranges = {owned.ranges.begin(), owned.ranges.end()},
                     .row_numel = spec.row_numel(),
@@ -67,11 +68,11 @@ void ValueJudge::report_other_elements(Owned const& owned, int rank, int paramet
   Violation violation{.law = law_,
                       .breach = other_type ? Breach::other_type : Breach::other_elements,
                       .rank = rank,
-                      .subject = Tensor{.parameter = spec.name, .kind = kind},
+                      .subject = tensor_of(parameter, kind),
                       .index = owned.ranges.empty() ? -1 : owned.ranges.front().begin,
                       .expected = std::move(expected)};
   if (stored) violation.actual = std::move(actual);
-  findings_.add(std::move(violation));
+  found.add(std::move(violation));
 }
 
 bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
@@ -99,7 +100,7 @@ std::uint64_t ValueJudge::steps_between(Owned const& owned, TensorKind kind,
 // A scale of all shards is the same on all ranks: where the first has the right one, those that
 // have another disagree with it.
 bool ValueJudge::scale_is_right(WorldView const& world, Owned const& owned, int rank, int parameter,
-                                TensorKind kind) {
+                                TensorKind kind, RunFindings& found) const {
   int const holders = layout_.holder_count(kind);
   bool const replica = rank >= holders;
   auto const held_by = [&](int other) { return world.shard(other, parameter, kind).scale; };
@@ -107,20 +108,20 @@ bool ValueJudge::scale_is_right(WorldView const& world, Owned const& owned, int 
   if (owned.held.scale == right) return true;
   bool const shared = reference_.model().scales(parameter, kind).size() == 1;
   bool const disagrees = replica || (shared && held_by(0) == right);
-  findings_.add({.law = disagrees ? Law::ranks_agree : law_,
-                 .breach = Breach::other_scale,
-                 .rank = rank,
-                 .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
-                 .expected = Number(right),
-                 .actual = Number(owned.held.scale),
-                 .ulp = oracle::ulp_distance(right, owned.held.scale)});
+  found.add({.law = disagrees ? Law::ranks_agree : law_,
+             .breach = Breach::other_scale,
+             .rank = rank,
+             .subject = tensor_of(parameter, kind),
+             .expected = Number(right),
+             .actual = Number(owned.held.scale),
+             .ulp = oracle::ulp_distance(right, owned.held.scale)});
   return false;
 }
 
 // As scales of states are: replicas are held to the first one, and what all ranks have of the whole
 // tensor is a disagreement where the first has it right.
 bool ValueJudge::codes_are_right(WorldView const& world, Owned const& owned, int rank,
-                                 int parameter) {
+                                 int parameter, RunFindings& found) const {
   if (!owned.quantised) return true;
   int const holders = layout_.holder_count(TensorKind::parameter);
   bool const replica = rank >= holders;
@@ -128,90 +129,75 @@ bool ValueJudge::codes_are_right(WorldView const& world, Owned const& owned, int
       owned_by(world, replica ? rank % holders : 0, parameter, TensorKind::parameter);
   if (replica && !first.usable) return true;
   QuantisedShard const& right = replica ? *first.held.quantised : *owned.quantised;
-  auto found = scale_difference(right, *owned.held.quantised);
-  bool const shared = found && has_scales_of_all(right.recipe, layout_);
-  if (found && found->breach == Breach::other_scale && !shared) {  // its place in the whole
+  auto other = scale_difference(right, *owned.held.quantised);
+  bool const shared = other && has_scales_of_all(right.recipe, layout_);
+  if (other && other->breach == Breach::other_scale && !shared) {  // its place in the whole
     auto const covered = std::ssize(right.codes) / std::ssize(right.scales);
-    found->index = element_at(owned.ranges, covered * found->index) / covered;
+    other->index = element_at(owned.ranges, covered * other->index) / covered;
   }
   bool const first_is_right =
       first.usable && !scale_difference(*first.quantised, *first.held.quantised);
-  if (!found) {
-    found = code_difference(right, *owned.held.quantised);
-    if (found) found->index = element_at(owned.ranges, found->index);
+  if (!other) {
+    other = code_difference(right, *owned.held.quantised);
+    if (other) other->index = element_at(owned.ranges, other->index);
   }
-  if (!found) return true;
+  if (!other) return true;
   Violation* const added =
-      findings_.add({.law = replica || (shared && first_is_right) ? Law::ranks_agree : law_,
-                     .breach = found->breach,
-                     .rank = rank,
-                     .subject = Tensor{.parameter = parameter_name(parameter)},
-                     .index = found->index,
-                     .expected = found->expected,
-                     .actual = found->actual,
-                     .ulp = found->ulp});
-  if (added != nullptr && !replica && found->breach == Breach::other_code)
+      found.add({.law = replica || (shared && first_is_right) ? Law::ranks_agree : law_,
+                 .breach = other->breach,
+                 .rank = rank,
+                 .subject = tensor_of(parameter, TensorKind::parameter),
+                 .index = other->index,
+                 .expected = other->expected,
+                 .actual = other->actual,
+                 .ulp = other->ulp});
+  if (added != nullptr && !replica && other->breach == Breach::other_code)
     added->elements = wrong_in(world, parameter, TensorKind::parameter);
   return false;
 }
 
 /// The first element that differs from the oracle's, numbered in the whole tensor.
 std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int parameter,
-                                                         TensorKind kind,
-                                                         std::vector<float>& room) const {
+                                                         TensorKind kind) const {
   auto const whole = reference_.model().tensor(parameter, kind);
-  auto held = values_of(owned.held, room);
-  for (ElementRange const range : owned.ranges) {
-    auto const numel = static_cast<std::size_t>(range.numel());
-    auto const expected = whole.subspan(static_cast<std::size_t>(range.begin), numel);
-    if (auto found = oracle::first_difference(expected, held.first(numel))) {
-      found->index += range.begin;
-      return found;
-    }
-    held = held.subspan(numel);
-  }
-  return std::nullopt;
+  std::vector<float> room;
+  std::optional<oracle::Difference> found;
+  for_each_range(owned.held, room, [&](ElementRange range, std::span<float const> values) {
+    if (found) return;
+    found = oracle::first_difference(elements_of(whole, range), values);
+    if (found) found->index += range.begin;
+  });
+  return found;
 }
 
 bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) const {
-  std::vector<float> room;
-  for (int rank = 0; rank < world.rank_count(); ++rank) {
-    if (!is_compared(world, rank, parameter, kind)) continue;
-    Owned const owned = owned_by(world, rank, parameter, kind);
-    if (!owned.usable || owned.held.scale != scale_for(rank, parameter, kind) ||
-        (owned.quantised && (scale_difference(*owned.quantised, *owned.held.quantised) ||
-                             code_difference(*owned.quantised, *owned.held.quantised))) ||
-        difference(owned, parameter, kind, room))
-      return false;
-  }
-  return true;
+  RunFindings found;
+  hold(world, parameter, kind, found);
+  return !found.any();
 }
 
-void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
+void ValueJudge::hold(WorldView const& world, int parameter, TensorKind kind,
+                      RunFindings& found) const {
   for (int rank = 0; rank < world.rank_count(); ++rank) {
-    if (findings_.full(law_)) return;
+    if (found.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
     Owned const owned = owned_by(world, rank, parameter, kind);
     if (!owned.usable) {
-      report_other_elements(owned, rank, parameter, kind);
+      report_other_elements(owned, rank, parameter, kind, found);
       continue;
     }
-    if (!scale_is_right(world, owned, rank, parameter, kind)) continue;
-    if (!codes_are_right(world, owned, rank, parameter)) continue;
+    if (!scale_is_right(world, owned, rank, parameter, kind, found)) continue;
+    if (!codes_are_right(world, owned, rank, parameter, found)) continue;
     if (rank >= layout_.holder_count(kind)) {
-      compare_with_replica(world, owned, rank, parameter, kind);
+      hold_to_replica(world, owned, rank, parameter, kind, found);
       continue;
     }
-    auto found = difference(owned, parameter, kind, room_);
-    if (!found) continue;
-    found->ulps = steps_between(owned, kind, *found);
-    Violation* const added = findings_.add(
-        other_value(law_,
-                    {.rank = rank,
-                     .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
-                     .index = found->index},
-                    *found));
-    if (added != nullptr) added->elements = wrong_in(world, parameter, kind);
+    auto other = difference(owned, parameter, kind);
+    if (!other) continue;
+    other->ulps = steps_between(owned, kind, *other);
+    Site const site{.rank = rank, .subject = tensor_of(parameter, kind), .index = other->index};
+    if (Violation* const added = found.add(other_value(law_, site, *other)))
+      added->elements = wrong_in(world, parameter, kind);
   }
 }
 
@@ -223,42 +209,39 @@ std::optional<WrongElements> ValueJudge::wrong_in(WorldView const& world, int pa
   for (int rank = 0; rank < layout_.holder_count(kind); ++rank) {
     Owned const owned = owned_by(world, rank, parameter, kind);
     if (!owned.usable || !is_compared(world, rank, parameter, kind)) continue;
-    auto held = values_of(owned.held, room);
-    for (ElementRange const range : owned.ranges) {
-      auto const numel = static_cast<std::size_t>(range.numel());
-      oracle::append_differences(whole.subspan(static_cast<std::size_t>(range.begin), numel),
-                                 held.first(numel), range.begin, elements);
-      held = held.subspan(numel);
-    }
+    for_each_range(owned.held, room, [&](ElementRange range, std::span<float const> values) {
+      oracle::append_differences(elements_of(whole, range), values, range.begin, elements);
+    });
   }
   return told(std::move(elements), parameter, kind);
 }
 
 // The first replica is held to the oracle, the others to the first.
-void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned, int rank,
-                                      int parameter, TensorKind kind) {
+void ValueJudge::hold_to_replica(WorldView const& world, Owned const& owned, int rank,
+                                 int parameter, TensorKind kind, RunFindings& found) const {
   Owned const first = owned_by(world, rank % layout_.holder_count(kind), parameter, kind);
   if (!first.usable) return;
+  std::vector<float> room;
+  std::vector<float> room_of_first;
   auto const difference =
-      oracle::first_difference(values_of(first.held, replica_room_), values_of(owned.held, room_));
+      oracle::first_difference(values_of(first.held, room_of_first), values_of(owned.held, room));
   if (!difference) return;
-  findings_.add(
-      other_value(Law::ranks_agree,
-                  {.rank = rank,
-                   .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
-                   .index = element_at(owned.ranges, difference->index)},
-                  *difference));
+  found.add(other_value(Law::ranks_agree,
+                        {.rank = rank,
+                         .subject = tensor_of(parameter, kind),
+                         .index = element_at(owned.ranges, difference->index)},
+                        *difference));
 }
 
 Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {
   return {.rank = layout_.owner(parameter, index, kind),
-          .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
+          .subject = tensor_of(parameter, kind),
           .index = index};
 }
 
 // The first rank is held to the oracle, the others to the first: what only some ranks do wrong is
 // a disagreement.
-void ValueJudge::compare_flags(WorldView const& world) {
+void ValueJudge::hold_flags(WorldView const& world, RunFindings& found) const {
   auto const& model = reference_.model();
   for (int p = 0; p < model.parameter_count(); ++p) {
     for (int rank = 0; rank < world.rank_count(); ++rank) {
@@ -266,40 +249,30 @@ void ValueJudge::compare_flags(WorldView const& world) {
       Law const law = first ? law_ : Law::ranks_agree;
       bool const gradient = first ? model.has_gradient(p) : world.has_gradient(0, p);
       if (world.has_gradient(rank, p) != gradient)
-        findings_.add(
-            {.law = law,
-             .breach = Breach::gradient_presence,
-             .rank = rank,
-             .subject = Tensor{.parameter = parameter_name(p), .kind = TensorKind::gradient},
-             .expected = Presence{gradient},
-             .actual = Presence{!gradient}});
+        found.add({.law = law,
+                   .breach = Breach::gradient_presence,
+                   .rank = rank,
+                   .subject = tensor_of(p, TensorKind::gradient),
+                   .expected = Presence{gradient},
+                   .actual = Presence{!gradient}});
       std::int64_t const steps = first ? model.step_count(p) : world.step_count(0, p);
       if (world.step_count(rank, p) != steps)
-        findings_.add({.law = law,
-                       .breach = Breach::other_step_count,
-                       .rank = rank,
-                       .subject = StepCount{parameter_name(p)},
-                       .expected = Count{steps},
-                       .actual = Count{world.step_count(rank, p)}});
+        found.add({.law = law,
+                   .breach = Breach::other_step_count,
+                   .rank = rank,
+                   .subject = StepCount{parameter_name(p)},
+                   .expected = Count{steps},
+                   .actual = Count{world.step_count(rank, p)}});
     }
   }
 }
 
 bool ValueJudge::flags_agree(WorldView const& world) const {
-  auto const& model = reference_.model();
-  for (int rank = 0; rank < world.rank_count(); ++rank) {
-    for (int p = 0; p < model.parameter_count(); ++p) {
-      if (world.has_gradient(rank, p) != model.has_gradient(p)) return false;
-      if (world.step_count(rank, p) != model.step_count(p)) return false;
-    }
-    for (int g = 0; g < model.group_count(); ++g)
-      if (!groups_agree(world, rank, g)) return false;
-    RankScaling const expected = scaling_of(model);
-    RankScaling const actual = world.scaling(rank);
-    if (formulas_->comparable(actual, false) != formulas_->comparable(expected, false))
-      return false;
-  }
-  return true;
+  RunFindings found;
+  hold_flags(world, found);
+  hold_groups(world, found);
+  hold_scaling(world, false, found);
+  return !found.any();
 }
 
 // A group without parameters need not exist in an engine.
@@ -311,41 +284,42 @@ bool ValueJudge::groups_agree(WorldView const& world, int rank, int group) const
   return !formulas_->has_empty_groups();
 }
 
-void ValueJudge::compare_groups(WorldView const& world) {
+void ValueJudge::hold_groups(WorldView const& world, RunFindings& found) const {
   auto const& model = reference_.model();
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     for (int g = 0; g < model.group_count(); ++g) {
       if (groups_agree(world, rank, g)) continue;
-      findings_.add({.law = law_,
-                     .breach = Breach::other_settings,
-                     .rank = rank,
-                     .subject = GroupSettings{g},
-                     .expected = model.group(g),
-                     .actual = world.group(rank, g)});
+      found.add({.law = law_,
+                 .breach = Breach::other_settings,
+                 .rank = rank,
+                 .subject = GroupSettings{g},
+                 .expected = model.group(g),
+                 .actual = world.group(rank, g)});
     }
   }
 }
 
 // As flags: the first rank is held to the oracle, the others to the first.
-void ValueJudge::compare_scaling(WorldView const& world, bool stepped) {
+void ValueJudge::hold_scaling(WorldView const& world, bool stepped, RunFindings& found) const {
   RankScaling expected = formulas_->comparable(scaling_of(reference_.model()), stepped);
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     RankScaling const actual = formulas_->comparable(world.scaling(rank), stepped);
-    compare_scaling(rank, expected, actual);
+    hold_scaling(rank, expected, actual, found);
     if (rank == 0) expected = actual;
   }
 }
 
-void ValueJudge::compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual) {
+void ValueJudge::hold_scaling(int rank, RankScaling const& expected, RankScaling const& actual,
+                              RunFindings& found) const {
   Law const law = rank == 0 ? law_ : Law::ranks_agree;
-  auto const compare = [&](ScalingNumber what, float right, float found) {
-    if (oracle::ulp_distance(right, found) == 0) return;
-    findings_.add({.law = law,
-                   .breach = Breach::other_scaling,
-                   .rank = rank,
-                   .subject = what,
-                   .expected = Number(right),
-                   .actual = Number(found)});
+  auto const compare = [&](ScalingNumber what, float right, float held) {
+    if (oracle::ulp_distance(right, held) == 0) return;
+    found.add({.law = law,
+               .breach = Breach::other_scaling,
+               .rank = rank,
+               .subject = what,
+               .expected = Number(right),
+               .actual = Number(held)});
   };
   compare(ScalingNumber::loss_scale, expected.loss_scale, actual.loss_scale);
   compare(ScalingNumber::skipped, expected.skipped ? 1.0F : 0.0F, actual.skipped ? 1.0F : 0.0F);
@@ -366,7 +340,7 @@ void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::ui
     findings_.add({.law = Law::values_bitwise,
                    .breach = Breach::other_gathered,
                    .rank = rank,
-                   .subject = Tensor{.parameter = parameter_name(parameter)},
+                   .subject = tensor_of(parameter, TensorKind::parameter),
                    .expected = Digest{expected},
                    .actual = Digest{*seen}});
   }

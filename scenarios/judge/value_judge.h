@@ -48,13 +48,14 @@ class ValueJudge {
 
   WatchedElement& watched() { return watched_; }
 
-  /// Has compare() nothing to report? Tensors may be asked about on several threads.
-  bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
-
   /// Every rank's shard of one tensor, in place, against the oracle's elements; those of a replica
   /// against the first one's. Of a state with a scale that first: with another one all numbers are
   /// others.
-  void compare(WorldView const& world, int parameter, TensorKind kind);
+  void compare(WorldView const& world, int parameter, TensorKind kind) {
+    hold(world, parameter, kind, findings_);
+  }
+  /// Has compare() nothing to report? Tensors may be asked about on several threads.
+  bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
   /// What each rank sees of the whole tensor against the oracle's, where the world shows it.
   void compare_whole(WorldView const& world, int parameter, TensorKind kind);
 
@@ -72,16 +73,17 @@ class ValueJudge {
   Site site_of(int parameter, TensorKind kind, std::int64_t index) const;
 
   /// Does each rank say the right thing about having a gradient, and about steps?
-  void compare_flags(WorldView const& world);
-  /// Would compare_flags() have nothing to report?
-  bool flags_agree(WorldView const& world) const;
+  void compare_flags(WorldView const& world) { hold_flags(world, findings_); }
   /// Every rank's settings of every group.
-  void compare_groups(WorldView const& world);
-
+  void compare_groups(WorldView const& world) { hold_groups(world, findings_); }
   /// Do all ranks say the right thing about loss scale, skipped steps and norm? Of a world with an
   /// arithmetic of its own: about the scale and its growth, and right after a step about whether it
   /// was skipped.
-  void compare_scaling(WorldView const& world, bool stepped = false);
+  void compare_scaling(WorldView const& world, bool stepped = false) {
+    hold_scaling(world, stepped, findings_);
+  }
+  /// Would these three have nothing to report?
+  bool flags_agree(WorldView const& world) const;
 
   /// Did every rank that computed see the oracle's whole parameter, by its fingerprint?
   void compare_gathered(WorldView const& world, int parameter, std::uint64_t expected);
@@ -89,9 +91,6 @@ class ValueJudge {
   /// Holds the gradient that one backward reduced to the bound of any order of summation, and hands
   /// it to the oracle.
   void admit_gradient(WorldView const& world, int parameter, std::int64_t backward);
-
-  /// The largest part of an interval that a gradient used so far.
-  double interval_used() const { return interval_used_; }
 
  private:
   /// The elements of a tensor that a rank should hold, and whether it does.
@@ -104,13 +103,23 @@ class ValueJudge {
   std::string const& parameter_name(int parameter) const {
     return reference_.model().spec(parameter).name;
   }
-  void compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual);
-  void compare_with_replica(WorldView const& world, Owned const& owned, int rank, int parameter,
-                            TensorKind kind);
+  Tensor tensor_of(int parameter, TensorKind kind) const {
+    return {.parameter = parameter_name(parameter), .kind = kind};
+  }
+  // What differs goes to `found`.
+  void hold(WorldView const& world, int parameter, TensorKind kind, RunFindings& found) const;
+  void hold_flags(WorldView const& world, RunFindings& found) const;
+  void hold_groups(WorldView const& world, RunFindings& found) const;
+  void hold_scaling(WorldView const& world, bool stepped, RunFindings& found) const;
+  void hold_scaling(int rank, RankScaling const& expected, RankScaling const& actual,
+                    RunFindings& found) const;
+  void hold_to_replica(WorldView const& world, Owned const& owned, int rank, int parameter,
+                       TensorKind kind, RunFindings& found) const;
   bool groups_agree(WorldView const& world, int rank, int group) const;
   bool fits(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const;
   Owned owned_by(WorldView const& world, int rank, int parameter, TensorKind kind) const;
-  void report_other_elements(Owned const& owned, int rank, int parameter, TensorKind kind);
+  void report_other_elements(Owned const& owned, int rank, int parameter, TensorKind kind,
+                             RunFindings& found) const;
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
   float scale_for(int rank, int parameter, TensorKind kind) const;
   /// Of two numbers of one tensor.
@@ -118,11 +127,12 @@ class ValueJudge {
                               oracle::Difference const& found) const;
   /// Is the scale the oracle's, or of a replica the first one's? Otherwise that is reported.
   bool scale_is_right(WorldView const& world, Owned const& owned, int rank, int parameter,
-                      TensorKind kind);
+                      TensorKind kind, RunFindings& found) const;
   /// Likewise of a quantised parameter: all that its numbers are read from.
-  bool codes_are_right(WorldView const& world, Owned const& owned, int rank, int parameter);
-  std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
-                                               std::vector<float>& room) const;
+  bool codes_are_right(WorldView const& world, Owned const& owned, int rank, int parameter,
+                       RunFindings& found) const;
+  std::optional<oracle::Difference> difference(Owned const& owned, int parameter,
+                                               TensorKind kind) const;
   /// By their values, of all ranks that are held to the oracle.
   std::optional<WrongElements> wrong_in(WorldView const& world, int parameter,
                                         TensorKind kind) const;
@@ -141,10 +151,7 @@ class ValueJudge {
   Formulas const* formulas_ = nullptr;
   Law law_ = Law::values_bitwise;
   std::optional<oracle::Layout> saved_;
-  double interval_used_ = 0;
   WatchedElement watched_;
-  std::vector<float> room_;  // for values of 16 bits, one tensor after the other
-  std::vector<float> replica_room_;
 };
 
 }  // namespace adamant::scenarios

@@ -7,6 +7,7 @@
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
 #include "oracle/reduce/sum_bound.h"
+#include "scenarios/judge/shard_values.h"
 #include "scenarios/judge/value_judge.h"
 
 namespace adamant::scenarios {
@@ -18,16 +19,6 @@ constexpr std::int64_t judged_numel = 4096;
 // sample of a large one: it is a figure for readers, not part of the verdict.
 constexpr std::int64_t small_tensor_numel = 1 << 16;
 constexpr std::int64_t sample_stride = 97;
-
-/// Copies a shard's numbers to where they are in the whole tensor.
-void put_in_place(std::span<ElementRange const> ranges, std::span<float const> shard,
-                  std::vector<float>& whole) {
-  for (ElementRange const range : ranges) {
-    auto const numel = static_cast<std::size_t>(range.numel());
-    std::ranges::copy(shard.first(numel), whole.begin() + range.begin);
-    shard = shard.subspan(numel);
-  }
-}
 
 /// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
 /// a sum cannot scale what the sum was made of. Zeros for the others, which count and do not add.
@@ -57,20 +48,18 @@ void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind
       findings_.add({.law = law_,
                      .breach = Breach::other_size,
                      .rank = rank,
-                     .subject = Tensor{.parameter = spec.name, .kind = kind},
+                     .subject = tensor_of(parameter, kind),
                      .expected = Count{spec.numel()},
                      .actual = Count{seen->numel()}});
       continue;
     }
-    auto const values = values_of(*seen, room_);
+    std::vector<float> room;
+    auto const values = values_of(*seen, room);
     auto const difference = oracle::first_difference(expected, values);
     if (!difference) continue;
-    Violation* const added = findings_.add(
-        other_value(law_,
-                    {.rank = rank,
-                     .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
-                     .index = difference->index},
-                    *difference));
+    Tensor const whole{.parameter = spec.name, .kind = kind, .whole = true};
+    Violation* const added = findings_.add(other_value(
+        law_, {.rank = rank, .subject = whole, .index = difference->index}, *difference));
     if (added == nullptr) continue;
     std::vector<ElementRange> elements;
     oracle::append_differences(expected, values, 0, elements);
@@ -85,10 +74,10 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   for (int rank = 0; rank < layout_.holder_count(kind); ++rank) {
     Owned const owned = owned_by(world, rank, parameter, kind);
     if (!owned.usable) {
-      report_other_elements(owned, rank, parameter, kind);
+      report_other_elements(owned, rank, parameter, kind, findings_);
       return std::nullopt;
     }
-    put_in_place(owned.ranges, values_of(owned.held, room_), whole.values);
+    put_in_place(owned.held, whole.values);
     whole.format = owned.held.format;
   }
   return whole;
@@ -107,7 +96,6 @@ std::optional<WrongElements> ValueJudge::told(std::vector<ElementRange> elements
 void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int64_t backward) {
   auto const numel = reference_.model().spec(parameter).numel();
   std::vector<float> observed(static_cast<std::size_t>(numel));
-  std::vector<float> room;
   bool const fed = world.fed(0, parameter).has_value();
   auto const read = fed ? fed_reader(world, reference_.model(), parameter)
                         : reference_.reader(parameter, backward);
@@ -116,21 +104,18 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   Outside outside;
   for (int rank = 0; rank < holders; ++rank) {  // those who hold the same: compare()
     Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
-    if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
-    auto const held = values_of(owned.held, room);
-    put_in_place(owned.ranges, held, observed);
+    if (!owned.usable)
+      return report_other_elements(owned, rank, parameter, TensorKind::gradient, findings_);
+    put_in_place(owned.held, observed);
     for (ElementRange const range : owned.ranges)
       for (std::int64_t begin = range.begin; begin < range.end; begin += judged_numel) {
-        auto const count = std::min(judged_numel, range.end - begin);
-        admit_block(rank, parameter, read, begin,
-                    std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
-                                                             static_cast<std::size_t>(count)),
-                    addends, outside);
+        ElementRange const block = {begin, std::min(begin + judged_numel, range.end)};
+        admit_block(rank, parameter, read, begin, elements_of(observed, block), addends, outside);
       }
   }
   if (outside.first != nullptr)
     outside.first->elements = told(std::move(outside.elements), parameter, TensorKind::gradient);
-  reference_.take_gradient(parameter, observed);
+  reference_.model().set_gradient(parameter, observed);
 }
 
 void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
@@ -162,15 +147,12 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
       if (std::exchange(reported, true)) continue;
       Violation* const added = findings_.add(outside_value(
           Breach::outside_reduction,
-          {.rank = rank,
-           .subject = Tensor{.parameter = parameter_name(parameter), .kind = TensorKind::gradient},
-           .index = begin + i},
+          {.rank = rank, .subject = tensor_of(parameter, TensorKind::gradient), .index = begin + i},
           bound, value));
       if (added != nullptr) outside.first = added;
       continue;
     }
-    if (small || i % sample_stride == 0)
-      interval_used_ = std::max(interval_used_, bound.used(value));
+    if (small || i % sample_stride == 0) findings_.note_used_by_gradient(bound.used(value));
   }
 }
 

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "scenarios/judge/oracle_view.h"
 #include "scenarios/judge/registration.h"
-#include "scenarios/judge/threads.h"
 
 namespace adamant::scenarios {
 
@@ -16,6 +17,19 @@ std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   std::int64_t total = 0;
   for (ParameterSpec const& spec : parameters) total += spec.numel();
   return total;
+}
+
+/// Calls `work(i)` for every i in [0, count) once, on any thread and in any order, and returns when
+/// all are done. REQUIRES: `work` throws nothing.
+void on_all_cores(std::size_t count, std::function<void(std::size_t)> const& work) {
+  std::atomic<std::size_t> next = 0;
+  auto const take = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::size_t const cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+  std::vector<std::jthread> helpers(std::min(cores, std::max<std::size_t>(count, 1)) - 1);
+  for (std::jthread& helper : helpers) helper = std::jthread(take);
+  take();
 }
 
 bool offloads_when_asked(Scenario const& scenario) {
@@ -46,7 +60,6 @@ Verdict::Verdict(Scenario const& scenario, Program const& program,
 
 void Verdict::choose_formulas(Arithmetic arithmetic) {
   if (formulas_ && arithmetic == arithmetic_) return;
-  used_ = used();
   arithmetic_ = arithmetic;
   formulas_ = make_formulas(
       arithmetic, {.gradients = kind_,
@@ -58,13 +71,6 @@ void Verdict::choose_formulas(Arithmetic arithmetic) {
                      follow_each(world, kinds, follow_one);
                    }});
   values_.judge_by(*formulas_);
-}
-
-Formulas::Used Verdict::used() const {
-  if (!formulas_) return used_;
-  auto const now = formulas_->used();
-  return {.by_gradients = std::max(used_.by_gradients, now.by_gradients),
-          .by_steps = std::max(used_.by_steps, now.by_steps)};
 }
 
 // Explicit offloads move all where the setting names none.
@@ -115,7 +121,8 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
 void Verdict::compare_resources(Primitive const& operation, WorldView const& world) {
   if (world.shown().memory) {
     memory_.follow(operation);
-    if (operation.kind == Primitive::Kind::load && reference_.scales()) memory_.use_scaling();
+    if (operation.kind == Primitive::Kind::load && reference_.model().scales())
+      memory_.use_scaling();
     memory_.compare(world);
   }
   if (world.shown().addresses) pointers_.compare(world, &operation);
@@ -174,14 +181,14 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
         if (has_part(captured, p)) reference_.add_exact_mean(p, captured.backward_index);
       });
     } else if (captured.kind == Primitive::Kind::clip) {
-      reference_.clip();
+      reference_.model().clip();
     } else if (captured.kind == Primitive::Kind::step) {
-      reference_.begin_step();
-      for_each_parameter([&](int p) { reference_.step_parameter(p); });
+      reference_.model().begin_step();
+      for_each_parameter([&](int p) { reference_.model().step_parameter(p); });
       if (on_replayed_step_)
         on_replayed_step_(captured, OracleView(reference_.model(), values_.layout()));
     } else if (captured.kind == Primitive::Kind::zero_grad) {
-      reference_.zero_grad(captured.set_to_none);
+      reference_.model().zero_grad(captured.set_to_none);
     }
   }
   if (!small_) compare_all(world);
@@ -252,7 +259,7 @@ void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView
     values_.compare_scaling(*world);
     compare_all(*world);
   }
-  bool const own = reference_.must_exist(load.checkpoint);
+  bool const own = reference_.checkpoint(load.checkpoint).must_exist;
   if (own && !damage_.empty()) {
     if (why.reason != "damaged_checkpoint")
       findings_.add({.law = Law::checkpoint_integrity,
@@ -308,7 +315,7 @@ void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
 
 std::vector<std::string> Verdict::notes() const {
   std::vector<std::string> notes;
-  double const reduced = std::max(values_.interval_used(), used().by_gradients);
+  auto const& [reduced, stepped] = findings_.used();
   bool const all_lie_within = std::ranges::none_of(violations(), [](Violation const& violation) {
     return violation.law == Law::values_bitwise || violation.law == Law::values_interval;
   });
@@ -317,11 +324,11 @@ std::vector<std::string> Verdict::notes() const {
         fmt::format("reduced gradients lie within the bounds of rounding: at most {:.3g}% of the "
                     "way to their ends",
                     100 * reduced));
-  if (all_lie_within && used().by_steps > 0)
+  if (all_lie_within && stepped > 0)
     notes.push_back(
         fmt::format("moments and weights lie within the bounds of any order of operations: at most "
                     "{:.3g}% of the way to their ends",
-                    100 * used().by_steps));
+                    100 * stepped));
   if (!guess_.empty()) notes.push_back(guess_);
   if (!not_carried_.empty())
     notes.push_back(

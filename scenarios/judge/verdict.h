@@ -86,7 +86,6 @@ class Verdict final : public Observer {
   std::optional<StateOffloadConfig> leaving(Offload const& offload) const;
   /// The formulas of a world that has just started.
   void choose_formulas(Arithmetic arithmetic);
-  Formulas::Used used() const;
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
   void follow_zero_grad(bool set_to_none, WorldView const& world);
@@ -98,7 +97,7 @@ class Verdict final : public Observer {
   void report_rounded(oracle::Model::Place place);
   bool may_be_refused(Primitive const& load) const;
   /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
-  void take_candidate(Primitive const& load, int candidate, WorldView const& world);
+  void take_candidate(oracle::Model::Saved const& candidate, WorldView const& world);
   struct Settings {
     Clip clip;
     oracle::LossScaler scaler;
@@ -134,7 +133,6 @@ class Verdict final : public Observer {
   ValueJudge values_;
   Arithmetic arithmetic_ = Arithmetic::own_order;
   std::unique_ptr<Formulas> formulas_;  // of the world that stands
-  Formulas::Used used_;                 // by those of earlier worlds
   oracle::Suppositions suppositions_;
   std::string guess_;  // at the cause of what was found
   MemoryJudge memory_;

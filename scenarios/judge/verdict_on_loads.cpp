@@ -1,6 +1,7 @@
 // The part of the verdict that knows what a save must leave, and a load bring back.
 #include <algorithm>
 #include <exception>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -28,7 +29,7 @@ void Verdict::follow_save(Primitive const& save, WorldView const& world) {
 void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   unloaded_ = false;
   DamagedFiles const damage = std::exchange(damage_, {});
-  bool const own = reference_.candidates(load.checkpoint) > 0;
+  bool const own = !reference_.checkpoint(load.checkpoint).candidates.empty();
   bool const has_to_show = std::ranges::any_of(damage, [&](FileDamage const& done) {
     return !done.beside && world.refuses_damage(done.how);
   });
@@ -36,16 +37,16 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
     findings_.add(
         {.law = Law::checkpoint_integrity, .breach = Breach::damage_unnoticed, .subject = damage});
   }
-  if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
-  int const candidates = reference_.candidates(load.checkpoint);
+  if (!own && !take_foreign(load, world)) return;
+  auto const candidates = reference_.checkpoint(load.checkpoint).candidates;
   values_.judge_as(damage.empty() ? law_of_load(load) : Law::checkpoint_integrity,
                    layout_of_saved(load.checkpoint));
   formulas_->loaded();
-  for (int candidate = candidates - 1; candidate >= 0; --candidate) {
+  for (auto const& candidate : candidates | std::views::reverse) {
     auto const rounded =
-        world.refuses_rounding() ? reference_.rounded_by(load, candidate) : std::nullopt;
-    take_candidate(load, candidate, world);
-    if (candidate > 0 && !agrees(world)) continue;
+        world.refuses_rounding() ? reference_.rounded_by(load, *candidate) : std::nullopt;
+    take_candidate(*candidate, world);
+    if (candidate != candidates.front() && !agrees(world)) continue;
     if (rounded) report_rounded(*rounded);
     return reference_.settle(load.checkpoint, candidate);
   }
@@ -60,15 +61,15 @@ void Verdict::report_rounded(oracle::Model::Place place) {
 
 // Numbers that only a type which the load does not name would hold may not be rounded.
 bool Verdict::may_be_refused(Primitive const& load) const {
-  for (int candidate = 0; candidate < reference_.candidates(load.checkpoint); ++candidate)
-    if (reference_.rounded_by(load, candidate)) return true;
-  return false;
+  return std::ranges::any_of(
+      reference_.checkpoint(load.checkpoint).candidates,
+      [&](auto const& candidate) { return reference_.rounded_by(load, *candidate).has_value(); });
 }
 
-void Verdict::take_candidate(Primitive const& load, int candidate, WorldView const& world) {
+void Verdict::take_candidate(oracle::Model::Saved const& candidate, WorldView const& world) {
   Settings const before{.clip = reference_.model().scaling().max_norm,
                         .scaler = reference_.model().scaler()};
-  reference_.load(load.checkpoint, candidate);
+  reference_.model().load(candidate);
   take_what_is_not_carried(world, before);
 }
 
@@ -77,17 +78,17 @@ void Verdict::take_what_is_not_carried(WorldView const& world, Settings const& b
   auto const& model = reference_.model();
   for (std::string const& what : world.not_carried()) {
     not_carried_.insert(what);
-    if (what == "clip") reference_.take_max_norm(before.clip);
+    if (what == "clip") reference_.model().set_max_norm(before.clip);
     for (int p = 0; what == "steps" && p < parameter_count(); ++p)
-      reference_.take_steps(p, world.step_count(0, p));
+      reference_.model().set_steps(p, world.step_count(0, p));
     for (int g = 0; what == "groups" && g < model.group_count(); ++g)
-      reference_.take_group(g, world.group(0, g));
+      reference_.model().set_group(g, world.group(0, g));
     if (what != "scaler") continue;
     RankScaling const scaling = world.scaling(0);
     oracle::LossScaler::Progress const seen{.scale = scaling.loss_scale,
                                             .growth_tracker = scaling.growth_tracker,
                                             .hysteresis = scaling.hysteresis};
-    reference_.take_scaler({before.scaler.setting(), seen, before.scaler.rules()});
+    reference_.model().set_scaler({before.scaler.setting(), seen, before.scaler.rules()});
   }
 }
 
@@ -107,7 +108,8 @@ bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
 }
 
 Law Verdict::law_of_load(Primitive const& load) const {
-  return reference_.saw_crash(load.checkpoint) ? Law::checkpoint_atomic : Law::checkpoint_roundtrip;
+  bool const saw_crash = reference_.checkpoint(load.checkpoint).saw_crash;
+  return saw_crash ? Law::checkpoint_atomic : Law::checkpoint_roundtrip;
 }
 
 std::optional<oracle::Layout> Verdict::layout_of_saved(std::string_view checkpoint) const {

@@ -17,6 +17,7 @@
 #include "scenarios/judge/dump/output_error.h"
 #include "scenarios/judge/dump/quantised_tensors.h"
 #include "scenarios/judge/dump/safetensors.h"
+#include "scenarios/judge/saved/files.h"
 #include "scenarios/language/words.h"
 #include "scenarios/seam/violation.h"
 
@@ -331,8 +332,7 @@ void Dump::write_state(WorldView const& world, std::string const& file) const {
   auto shards = nlohmann::ordered_json::object();
   for (int parameter = 0; parameter < dumped_.parameter_count; ++parameter) {
     ParameterSpec const& spec = dumped_.spec(parameter);
-    for (TensorKind const kind :
-         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    for (TensorKind const kind : stepped_kinds) {
       auto tensor = whole(world, spec, parameter, kind);
       if (!tensor) continue;
       bool const scaled = has_scale(kind, tensor->stored, spec.formats.state_scale);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -27,8 +27,7 @@ std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const&
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t begin = 0;
   for (TensorToWrite const& tensor : tensors) {
-    std::int64_t numel = 1;
-    for (std::int64_t const extent : tensor.shape) numel *= extent;
+    std::int64_t const numel = numel_of(tensor.shape);
     std::size_t given = 0;
     for (auto const& part : tensor.parts) given += part.size();
     ADAMANT_RUN_ASSERT(given == static_cast<std::size_t>(numel) * bytes_of(tensor.stored));
@@ -43,6 +42,7 @@ std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const&
   return text;
 }
 
+/// REQUIRES: the last call has failed.
 [[noreturn]] void refuse_path(std::filesystem::path const& path, char const* what) {
   int const error = errno;
   std::error_code ignored;
@@ -50,33 +50,11 @@ std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const&
   throw OutputError(path.string() + ": cannot " + what + ": " + std::strerror(error));
 }
 
-class OutputFile {
- public:
-  explicit OutputFile(std::filesystem::path const& path)
-      : path_(path), file_(std::fopen(path.c_str(), "wb")) {
-    if (file_ == nullptr) refuse_path(path_, "create");
-  }
-  ~OutputFile() {
-    if (file_ != nullptr) static_cast<void>(std::fclose(file_));
-  }
-  OutputFile(OutputFile const&) = delete;
-  OutputFile& operator=(OutputFile const&) = delete;
+void write(std::ofstream& file, std::span<std::byte const> bytes) {
+  file.write(reinterpret_cast<char const*>(bytes.data()), std::ssize(bytes));
+}
 
-  void write(void const* data, std::size_t bytes) {
-    if (bytes > 0 && std::fwrite(data, 1, bytes, file_) != bytes) refuse_path(path_, "write");
-  }
-  /// A full disk may show only here.
-  void close() {
-    std::FILE* const file = std::exchange(file_, nullptr);
-    if (std::fclose(file) != 0) refuse_path(path_, "write");
-  }
-
- private:
-  std::filesystem::path path_;
-  std::FILE* file_;
-};
-
-void write_widened(OutputFile& file, NumberFormat stored, std::span<std::byte const> part,
+void write_widened(std::ofstream& file, NumberFormat stored, std::span<std::byte const> part,
                    float scale) {
   std::size_t const block_bytes = widened_numel * bytes_of(stored);
   std::vector<float> values;
@@ -86,16 +64,16 @@ void write_widened(OutputFile& file, NumberFormat stored, std::span<std::byte co
     oracle::decode(stored, block, values);
     if (scale != 1)
       for (float& value : values) value *= scale;
-    file.write(values.data(), values.size() * sizeof(float));
+    write(file, std::as_bytes(std::span(values)));
   }
 }
 
-void write_tensor(OutputFile& file, TensorToWrite const& tensor) {
+void write_tensor(std::ofstream& file, TensorToWrite const& tensor) {
   ADAMANT_RUN_ASSERT(tensor.written == tensor.stored || tensor.written == NumberFormat::fp32);
   for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
     auto const& part = tensor.parts[i];
     if (tensor.written == tensor.stored)
-      file.write(part.data(), part.size());
+      write(file, part);
     else
       write_widened(file, tensor.stored, part, tensor.scales.empty() ? 1 : tensor.scales[i]);
   }
@@ -107,11 +85,13 @@ void write_safetensors(std::filesystem::path const& path, std::vector<TensorToWr
                        Metadata const& metadata) {
   std::string const header = header_of(tensors, metadata);
   std::uint64_t const length = header.size();
-  OutputFile file(path);
-  file.write(&length, sizeof length);
-  file.write(header.data(), header.size());
-  for (TensorToWrite const& tensor : tensors) write_tensor(file, tensor);
-  file.close();
+  std::ofstream file(path, std::ios::binary);
+  if (!file) refuse_path(path, "create");
+  write(file, std::as_bytes(std::span(&length, 1)));
+  write(file, std::as_bytes(std::span(header)));
+  for (std::size_t t = 0; t < tensors.size() && file; ++t) write_tensor(file, tensors[t]);
+  file.close();  // a full disk may show only here
+  if (!file) refuse_path(path, "write");
 }
 
 }  // namespace adamant::scenarios

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "oracle/compare/first_difference.h"
@@ -13,7 +14,7 @@ Admitted::Admitted(FormulasParts const& parts, GradientJudge::Rounding rounding)
       gradients_(rounding, parts.gradients, parts.reference, parts.values, parts.findings) {}
 
 void Admitted::started() {
-  parts_.reference.use_scaler(oracle::torch_scaler);
+  parts_.reference.model().use_scaler(oracle::torch_scaler);
 }
 
 void Admitted::backward(WorldView const& world, Primitive const& operation) {
@@ -34,20 +35,20 @@ void Admitted::zero_grad(WorldView const& world, bool set_to_none) {
   std::vector<int> absent;
   for (int p = 0; p < model.parameter_count(); ++p)
     if (!model.has_gradient(p) && !world.has_gradient(0, p)) absent.push_back(p);
-  parts_.reference.zero_grad(set_to_none);
-  for (int const p : absent) parts_.reference.drop_gradient(p);
+  parts_.reference.model().zero_grad(set_to_none);
+  for (int const p : absent) parts_.reference.model().drop_gradient(p);
   gradients_.forget();
 }
 
 void Admitted::step(WorldView const& world) {
   auto const& model = parts_.reference.model();
   float const loss_scale = model.scaling().loss_scale;  // before the scaler moves
-  parts_.reference.begin_step();
+  parts_.reference.model().begin_step();
   for (int p = 0; p < model.parameter_count(); ++p) {
     auto const consumed = model.has_gradient(p) ? gradients_.admit_consumed(world, p, loss_scale)
                                                 : std::optional<GradientJudge::Consumed>();
     if (model.step_passes_over(p) || !consumed)
-      parts_.reference.pass_over(p);
+      parts_.reference.model().pass_over(p);
     else
       admit_parameter(world, p, *consumed);
   }
@@ -57,15 +58,20 @@ void Admitted::step(WorldView const& world) {
 void Admitted::admit_parameter(WorldView const& world, int parameter,
                                GradientJudge::Consumed const& consumed) {
   auto const& model = parts_.reference.model();
-  TensorKind const weight = weight_kind(model.spec(parameter));
+  ParameterSpec const& spec = model.spec(parameter);
+  TensorKind const weights = spec.formats.main ? TensorKind::main : TensorKind::parameter;
   auto const gather = [&](TensorKind kind) { return parts_.values.gather(world, parameter, kind); };
-  auto const after_weight = gather(weight);
+  auto const after_weight = gather(weights);
   auto const after_m = gather(TensorKind::exp_avg);
   auto const after_v = gather(TensorKind::exp_avg_sq);
-  if (!after_weight || !after_m || !after_v) return parts_.reference.pass_over(parameter);
+  if (!after_weight || !after_m || !after_v) return parts_.reference.model().pass_over(parameter);
   Stepped const stepped{.parameter = parameter,
+                        .spec = spec,
+                        .group = model.group(spec.group),
+                        .step = model.step_count(parameter),
+                        .weights = weights,
                         .consumed = consumed,
-                        .before = {.weight = model.tensor(parameter, weight),
+                        .before = {.weight = model.tensor(parameter, weights),
                                    .exp_avg = model.tensor(parameter, TensorKind::exp_avg),
                                    .exp_avg_sq = model.tensor(parameter, TensorKind::exp_avg_sq)},
                         .after = {.weight = after_weight->values,
@@ -78,15 +84,15 @@ void Admitted::admit_parameter(WorldView const& world, int parameter,
   for (auto& [kind, first, elements] : std::exchange(wrong_, {}))
     if (Violation* const added = parts_.findings.add(std::move(first)))
       added->elements = parts_.values.told(std::move(elements), parameter, kind);
-  parts_.reference.take_step(
+  parts_.reference.model().adopt_step(
       parameter,
       {.weight = after_weight->values, .exp_avg = after_m->values, .exp_avg_sq = after_v->values});
 }
 
-oracle::SeenStep Admitted::seen_step(Stepped const& stepped, std::size_t i) const {
-  auto const& [parameter, consumed, before, after] = stepped;
-  return {.config = group(stepped),
-          .step = step_count(stepped),
+oracle::SeenStep Admitted::seen_step(Stepped const& stepped, std::size_t i) {
+  auto const& [consumed, before, after] = std::tie(stepped.consumed, stepped.before, stepped.after);
+  return {.config = stepped.group,
+          .step = stepped.step,
           .before = {.gradient = consumed.values[i],
                      .weight = before.weight[i],
                      .exp_avg = before.exp_avg[i],
@@ -107,25 +113,13 @@ Violation* Admitted::wrong(TensorKind kind, std::size_t index) {
 void Admitted::hold(Stepped const& stepped, TensorKind kind, std::size_t index,
                     oracle::Admissible const& bound, float actual) {
   if (bound.contains(actual))
-    used_by_steps_ = std::max(used_by_steps_, bound.used(actual));
+    parts_.findings.note_used_by_step(bound.used(actual));
   else if (Violation* const first = wrong(kind, index))
     *first = outside_value(Breach::outside_step, site_of(stepped, kind, index), bound, actual);
 }
 
 Site Admitted::site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const {
   return parts_.values.site_of(stepped.parameter, kind, static_cast<std::int64_t>(index));
-}
-
-ParameterSpec const& Admitted::spec(Stepped const& stepped) const {
-  return parts_.reference.model().spec(stepped.parameter);
-}
-
-AdamConfig const& Admitted::group(Stepped const& stepped) const {
-  return parts_.reference.model().group(spec(stepped).group);
-}
-
-std::int64_t Admitted::step_count(Stepped const& stepped) const {
-  return parts_.reference.model().step_count(stepped.parameter);
 }
 
 // A gradient may be kept in the type of what it steps.
@@ -137,10 +131,6 @@ RankScaling Admitted::comparable(RankScaling const& scaling, bool stepped) const
   return {.loss_scale = scaling.loss_scale,
           .skipped = stepped && scaling.skipped,
           .growth_tracker = scaling.growth_tracker};
-}
-
-Formulas::Used Admitted::used() const {
-  return {.by_gradients = gradients_.used(), .by_steps = used_by_steps_};
 }
 
 }  // namespace adamant::scenarios

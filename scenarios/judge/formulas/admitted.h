@@ -3,6 +3,7 @@
 // is admitted is each arithmetic's own.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "scenarios/judge/formulas/formulas.h"
@@ -25,7 +26,6 @@ class Admitted : public Formulas {
   bool may_store(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const override;
   RankScaling comparable(RankScaling const& scaling, bool stepped) const override;
   bool has_empty_groups() const override { return false; }
-  Used used() const override;
 
  protected:
   /// A parameter's tensors: spans of before the step, as the oracle has them, and after it.
@@ -36,6 +36,10 @@ class Admitted : public Formulas {
   };
   struct Stepped {
     int parameter;
+    ParameterSpec const& spec;
+    AdamConfig const& group;
+    std::int64_t step;   // its count
+    TensorKind weights;  // the optimizer's own
     GradientJudge::Consumed const& consumed;
     Tensors before;
     Tensors after;
@@ -43,7 +47,7 @@ class Admitted : public Formulas {
   /// Holds the elements of one parameter's step to the formulas.
   virtual void admit_elements(Stepped const& stepped) = 0;
 
-  oracle::SeenStep seen_step(Stepped const& stepped, std::size_t i) const;
+  static oracle::SeenStep seen_step(Stepped const& stepped, std::size_t i);
   /// An element is wrong. Where it is the first of its tensor, what to report of it goes here; else
   /// null.
   Violation* wrong(TensorKind kind, std::size_t index);
@@ -51,12 +55,6 @@ class Admitted : public Formulas {
   void hold(Stepped const& stepped, TensorKind kind, std::size_t index,
             oracle::Admissible const& bound, float actual);
   Site site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const;
-  ParameterSpec const& spec(Stepped const& stepped) const;
-  AdamConfig const& group(Stepped const& stepped) const;
-  std::int64_t step_count(Stepped const& stepped) const;
-  static TensorKind weight_kind(ParameterSpec const& spec) {
-    return spec.formats.main ? TensorKind::main : TensorKind::parameter;
-  }
 
  private:
   void admit_parameter(WorldView const& world, int parameter,
@@ -64,7 +62,6 @@ class Admitted : public Formulas {
 
   FormulasParts parts_;
   GradientJudge gradients_;
-  double used_by_steps_ = 0;
   struct Wrong {
     TensorKind kind;
     Violation first = {};

@@ -1,6 +1,7 @@
 #include "scenarios/judge/formulas/formulas.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/interval/step_bounds.h"
@@ -30,13 +31,14 @@ class OwnOrder final : public Formulas {
         reference.add_exact_mean(p, operation.backward_index);
     });
   }
-  void clip(WorldView const&) override { parts_.reference.clip(); }
+  void clip(WorldView const&) override { parts_.reference.model().clip(); }
   void step(WorldView const& world) override {
-    parts_.reference.begin_step();
-    parts_.follow_each(world, stepped_kinds, [&](int p) { parts_.reference.step_parameter(p); });
+    parts_.reference.model().begin_step();
+    parts_.follow_each(world, stepped_kinds,
+                       [&](int p) { parts_.reference.model().step_parameter(p); });
   }
   void zero_grad(WorldView const&, bool set_to_none) override {
-    parts_.reference.zero_grad(set_to_none);
+    parts_.reference.model().zero_grad(set_to_none);
   }
 
   bool may_store(ParameterSpec const&, TensorKind, NumberFormat) const override { return false; }
@@ -56,9 +58,9 @@ class TorchFormulas final : public Admitted {
 
  private:
   void admit_elements(Stepped const& stepped) override {
-    auto const& [parameter, consumed, before, after] = stepped;
-    oracle::TorchStep const step(group(stepped), step_count(stepped));
-    TensorKind const weight = weight_kind(spec(stepped));
+    auto const& [consumed, before, after] =
+        std::tie(stepped.consumed, stepped.before, stepped.after);
+    oracle::TorchStep const step(stepped.group, stepped.step);
     auto const differs = [&](TensorKind kind, std::size_t i, float expected, float actual) {
       if (Violation* const first = wrong(kind, i))
         *first = other_value(Law::values_bitwise, site_of(stepped, kind, i),
@@ -76,8 +78,8 @@ class TorchFormulas final : public Admitted {
       float const v = step.exp_avg_sq(here);
       if (oracle::ulp_distance(v, after.exp_avg_sq[i]) != 0)
         differs(TensorKind::exp_avg_sq, i, v, after.exp_avg_sq[i]);
-      hold(stepped, weight, i, step.weight(here.weight, after.exp_avg[i], after.exp_avg_sq[i]),
-           after.weight[i]);
+      hold(stepped, stepped.weights, i,
+           step.weight(here.weight, after.exp_avg[i], after.exp_avg_sq[i]), after.weight[i]);
     }
   }
 };
@@ -91,15 +93,14 @@ class IntervalFormulas final : public Admitted {
  private:
   void admit_elements(Stepped const& stepped) override {
     auto const& after = stepped.after;
-    TensorKind const weight = weight_kind(spec(stepped));
-    oracle::StepBounds const bounds(group(stepped), step_count(stepped),
-                                    oracle::step_formats(spec(stepped).formats));
+    oracle::StepBounds const bounds(stepped.group, stepped.step,
+                                    oracle::step_formats(stepped.spec.formats));
     for (std::size_t i = 0; i < after.weight.size(); ++i) {
       oracle::StepBounds::Before const here = seen_step(stepped, i).before;
       hold(stepped, TensorKind::exp_avg, i, bounds.exp_avg(here), after.exp_avg[i]);
       hold(stepped, TensorKind::exp_avg_sq, i, bounds.exp_avg_sq(here), after.exp_avg_sq[i]);
-      hold(stepped, weight, i, bounds.weight(here.weight, after.exp_avg[i], after.exp_avg_sq[i]),
-           after.weight[i]);
+      hold(stepped, stepped.weights, i,
+           bounds.weight(here.weight, after.exp_avg[i], after.exp_avg_sq[i]), after.weight[i]);
     }
   }
 };

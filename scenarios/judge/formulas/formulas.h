@@ -17,10 +17,8 @@ namespace adamant::scenarios {
 
 class ValueJudge;
 
-/// What a backward makes, and what a step does.
+/// What a backward makes.
 inline constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
-inline constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
-                                               TensorKind::exp_avg, TensorKind::exp_avg_sq};
 
 /// Does the parameter get a gradient from this backward?
 bool has_part(Primitive const& backward, int parameter);
@@ -48,13 +46,6 @@ class Formulas {
   virtual RankScaling comparable(RankScaling const& scaling, bool stepped) const = 0;
   /// Does a group without parameters exist in the engine?
   virtual bool has_empty_groups() const = 0;
-
-  /// The largest part of an interval that was used so far.
-  struct Used {
-    double by_gradients = 0;
-    double by_steps = 0;
-  };
-  virtual Used used() const { return {}; }
 };
 
 /// Has the oracle follow every parameter with `follow_one`, and compares tensors of these kinds.

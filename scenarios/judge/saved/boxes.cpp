@@ -39,13 +39,12 @@ std::string text_of(Run const& run) {
 /// Elements of the tensor under a key that a rank holds. Numbers in the parameter become its own.
 std::vector<ElementRange> held_of(WrittenTensor const& written,
                                   std::span<ElementRange const> held) {
-  std::int64_t numel = 1;
-  for (std::int64_t const extent : written.shape) numel *= extent;
   std::vector<ElementRange> own;
   for (ElementRange const range : held) {
     ElementRange const here = {
         .begin = std::max<std::int64_t>(0, (range.begin - written.first) / written.elements_each),
-        .end = std::min(numel, (range.end - written.first) / written.elements_each)};
+        .end =
+            std::min(numel_of(written.shape), (range.end - written.first) / written.elements_each)};
     if (here.begin < here.end) own.push_back(here);
   }
   return own;

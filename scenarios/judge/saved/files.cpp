@@ -17,12 +17,6 @@ using Bytes = std::span<std::byte const>;
 
 constexpr char const* manifest = "adamant.json";
 
-std::int64_t numel_of(std::vector<std::int64_t> const& shape) {
-  std::int64_t numel = 1;
-  for (std::int64_t const extent : shape) numel *= extent;
-  return numel;
-}
-
 std::int64_t count_in(Json const& json) {
   return whole_number(json.get<double>());
 }
@@ -169,11 +163,6 @@ void find_prefixes(SavedFiles& saved, std::span<SavedName const> names) {
   find_prefix(saved, states, saved.state_prefix);
 }
 
-std::vector<SavedBox> const* find(SavedFiles const& saved, std::string const& key) {
-  auto const found = saved.tensors.find(key);
-  return found == saved.tensors.end() ? nullptr : &found->second;
-}
-
 }  // namespace
 
 bool is_inside(SavedBox const& box, std::span<std::int64_t const> shape) {
@@ -189,16 +178,13 @@ std::int64_t whole_number(double number, double least, double most) {
   return static_cast<std::int64_t>(number);
 }
 
-std::vector<SavedBox> const* SavedFiles::find_weight(std::string const& rest) const {
-  return find(*this, weight_prefix + rest);
-}
-
-std::vector<SavedBox> const* SavedFiles::find_state(std::string const& rest) const {
-  return find(*this, state_prefix + rest);
+std::vector<SavedBox> const* SavedFiles::find(std::string const& key) const {
+  auto const found = tensors.find(key);
+  return found == tensors.end() ? nullptr : &found->second;
 }
 
 std::optional<double> SavedFiles::step(std::string const& parameter) const {
-  auto const* const boxes = find_state(parameter + ".step");
+  auto const* const boxes = find(state_prefix + parameter + ".step");
   return boxes == nullptr ? std::nullopt : one_number(*boxes);
 }
 
@@ -215,9 +201,9 @@ std::string SavedFiles::key_of(std::string const& name, TensorKind kind) const {
 
 SavedTensor SavedFiles::tensor(std::string const& parameter, TensorKind kind) const {
   std::string const key = key_of(parameter, kind);
-  return {.values = find(*this, key),
-          .raw = find(*this, key + "/raw"),
-          .scale = find(*this, key + "/scale"),
+  return {.values = find(key),
+          .raw = find(key + "/raw"),
+          .scale = find(key + "/scale"),
           .in_parts = in_parts.contains(parameter)};
 }
 
@@ -225,7 +211,7 @@ std::vector<SavedBox> const* SavedFiles::written(std::string const& name, Tensor
                                                  std::string const& end) const {
   std::string const key = key_of(name, kind) + end;
   auto const part = parts.find(key);
-  return part != parts.end() ? &part->second : find(*this, key);
+  return part != parts.end() ? &part->second : find(key);
 }
 
 SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<SavedName const> names) {

@@ -19,6 +19,10 @@
 
 namespace adamant::scenarios {
 
+/// What a step writes of a parameter, and a save keeps.
+inline constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
+                                               TensorKind::exp_avg, TensorKind::exp_avg_sq};
+
 /// A part of a tensor, row-major, in fp32.
 struct SavedBox {
   std::vector<std::int64_t> shape;
@@ -85,9 +89,8 @@ struct SavedFiles {
   std::string weight_prefix = "model.";                      // of all keys of weights
   std::string state_prefix = "optim.state.";                 // of all others
 
-  /// The tensor under one of the prefixes; null where there is none.
-  std::vector<SavedBox> const* find_weight(std::string const& rest) const;
-  std::vector<SavedBox> const* find_state(std::string const& rest) const;
+  /// The tensor of a key; null where there is none.
+  std::vector<SavedBox> const* find(std::string const& key) const;
   /// What a parameter has under `step`, where that is one number.
   std::optional<double> step(std::string const& parameter) const;
   SavedTensor tensor(std::string const& parameter, TensorKind kind) const;

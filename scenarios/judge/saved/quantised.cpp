@@ -21,7 +21,7 @@ struct Parts {
 };
 
 Parts parts_of(SavedFiles const& saved, std::string const& name) {
-  auto const find = [&](char const* part) { return saved.find_weight(name + part); };
+  auto const find = [&](char const* part) { return saved.find(saved.weight_prefix + name + part); };
   return {.raw = find("/raw"),
           .scale = find("/scale"),
           .amax = find("/amax"),

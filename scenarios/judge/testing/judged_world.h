@@ -36,9 +36,9 @@ class JudgedWorld {
 
   void step(std::vector<float> const& gradient) {
     for (Reference* const each : {&reference_, &engine_}) {
-      each->take_gradient(0, gradient);
-      each->begin_step();
-      each->step_parameter(0);
+      each->model().set_gradient(0, gradient);
+      each->model().begin_step();
+      each->model().step_parameter(0);
     }
   }
 
