@@ -2,40 +2,32 @@
 
 #include <algorithm>
 
+#include "scenarios/search/generate/profile.h"
+
 namespace adamant::scenarios {
 
 namespace {
 
 constexpr int size_max = 100;
 
-// In the time that small cases of an engine outside the process take, larger ones find more.
-int growth_of(SearchEngine const& engine) {
-  return engine.capabilities.isolated ? 4 : 1;
-}
-
-std::uint64_t scenarios_of_model(SearchEngine const& engine) {
-  return engine.capabilities.isolated ? 16 : 1;
-}
-
 }  // namespace
 
 std::uint64_t first_full_case(SearchEngine const& engine) {
-  return static_cast<std::uint64_t>(size_max / growth_of(engine));
+  return static_cast<std::uint64_t>(size_max / profile_of(engine.capabilities).growth);
 }
 
 Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std::string> const& bug,
                      SearchEngine const& engine) {
-  GenerateOptions options;
-  options.size = static_cast<int>(std::min(index, first_full_case(engine))) * growth_of(engine);
-  options.faults = true;
-  options.capabilities = engine.capabilities;
-  options.usual_options = engine.usual_options;
-  options.scenarios_of_model = scenarios_of_model(engine);
-  if (engine.capabilities.isolated) {
-    options.params_max = 4;
-    options.operations_max = 7;
-  }
-  Scenario scenario = generate_scenario(seed, index, options);
+  Profile const& profile = profile_of(engine.capabilities);
+  Scenario scenario = generate_scenario(
+      seed, index,
+      {.size = static_cast<int>(std::min(index, first_full_case(engine))) * profile.growth,
+       .params_max = profile.params_max,
+       .operations_max = profile.operations_max,
+       .scenarios_of_model = profile.scenarios_of_model,
+       .faults = true,
+       .capabilities = engine.capabilities,
+       .usual_options = engine.usual_options});
   scenario.engine.name = engine.name;
   scenario.bug = bug;
   return scenario;
@@ -43,7 +35,7 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
 
 std::uint64_t search_row(std::uint64_t index, SearchEngine const& engine) {
   std::uint64_t const first = first_full_case(engine);
-  return index < first ? index : first + index / scenarios_of_model(engine);
+  return index < first ? index : first + index / profile_of(engine.capabilities).scenarios_of_model;
 }
 
 bool search_repeats(std::uint64_t index, SearchEngine const& engine) {
@@ -52,7 +44,7 @@ bool search_repeats(std::uint64_t index, SearchEngine const& engine) {
 }
 
 int search_schedules(std::uint64_t index, SearchEngine const& engine) {
-  return index % 128 == 0 && !engine.capabilities.isolated ? 1 : 0;
+  return index % 128 == 0 ? profile_of(engine.capabilities).further_schedules : 0;
 }
 
 }  // namespace adamant::scenarios

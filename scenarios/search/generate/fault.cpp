@@ -93,12 +93,9 @@ class FaultDrawing {
         scenario_.program.begin(), scenario_.program.end(),
         [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
     if (has_elements() && draws_.feature(Feature::out_of_memory, 4)) return make_out_of_memory();
-    // In the simulator few cases have files at all; elsewhere few have a save to fall back to, but
-    // after a crash all processes begin anew.
-    bool const isolated = draws_.able().isolated;
-    if (!saves.empty() && draws_.feature(Feature::crash, isolated ? 30 : 40))
-      return make_crash(saves);
-    if (loads > 0 && draws_.feature(Feature::damage, isolated ? 45 : 60)) make_damage(loads);
+    Profile const& profile = draws_.profile();
+    if (!saves.empty() && draws_.feature(Feature::crash, profile.crashes)) return make_crash(saves);
+    if (loads > 0 && draws_.feature(Feature::damage, profile.damages)) make_damage(loads);
   }
 
  private:
@@ -123,7 +120,7 @@ class FaultDrawing {
     Fault fault{.at = Fault::Where::save, .then = Fault::Then::crash};
     fault.nth = saves[static_cast<std::size_t>(draws_.below(std::ssize(saves)))];
     fault.rank = draws_.below(scenario_.world.rank_count());
-    fault.after_bytes = draws_.able().isolated ? draw_operations() : draw_bytes();
+    fault.after_bytes = draws_.profile().crashes_by_operations ? draw_operations() : draw_bytes();
     scenario_.faults.push_back(fault);
   }
 
@@ -152,7 +149,8 @@ class FaultDrawing {
     bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(40));
     if (stale) fault.then = Fault::Then::stale_file;
     if (!stale && kinds.empty()) return;
-    fault.file = draws_.below(draws_.able().isolated ? files_alike : stale ? stale_files : 10);
+    Profile const& profile = draws_.profile();
+    fault.file = draws_.below(stale ? profile.damaged_when_stale : profile.damaged_files);
     bool const somewhere =
         fault.then == Fault::Then::flip_byte || fault.then == Fault::Then::truncate;
     if (somewhere) fault.byte = std::max<std::int64_t>(draws_.below(5000) - 100, 0);
@@ -166,13 +164,9 @@ class FaultDrawing {
            has_counted_since_older_save(scenario_, load);
   }
 
-  // The manifest and the first rank's: what others hold may be as it was.
-  static constexpr std::int64_t stale_files = 2;
   // About as many as a rank has that writes metadata beside a few and beside many tensors.
   static constexpr std::int64_t file_operations_of_few_tensors = 12;
   static constexpr std::int64_t file_operations = 32;
-  // The number of files divides it, so that each is as likely as any other.
-  static constexpr std::int64_t files_alike = 840;
 
   Drawing& draws_;
   Scenario& scenario_;

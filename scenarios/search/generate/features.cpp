@@ -20,6 +20,7 @@ class Collector {
   void add(Feature feature, bool present = true) {
     if (present) features_.set(static_cast<std::size_t>(feature));
   }
+  void add_all(FeatureSet const& features) { features_ |= features; }
   FeatureSet const& features() const { return features_; }
 
  private:
@@ -104,13 +105,10 @@ void add_precision(Scenario const& scenario, Collector& found) {
     Precision const precision = scenario.precision_of(param);
     add_keys(param, found);
     if (param.is_tied()) continue;
-    add_keys(precision, found);
-    found.add(Feature::main_weights, precision.main != MainType::none);
+    found.add_all(features_of(precision));
     found.add(Feature::cut_block,
               is_quantised(precision.param) && takes(precision.param, param.shape) &&
                   cuts_block(precision.param, param.shape, scenario.world.shard));
-    found.add(Feature::local_scale,
-              has_scaled_state(precision) && precision.state_scale == StateScale::local);
   }
   found.add(Feature::cast_copy, makes_cast_copy(scenario));
 }
@@ -237,6 +235,15 @@ class ProgramWalk {
 };
 
 }  // namespace
+
+FeatureSet features_of(Precision const& precision) {
+  Collector found;
+  add_keys(precision, found);
+  found.add(Feature::main_weights, precision.main != MainType::none);
+  found.add(Feature::local_scale,
+            has_scaled_state(precision) && precision.state_scale == StateScale::local);
+  return found.features();
+}
 
 FeatureSet features_of(Scenario const& scenario) {
   Collector found;

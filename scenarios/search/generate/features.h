@@ -11,6 +11,8 @@ namespace adamant::scenarios {
 
 /// All features of `scenario`.
 FeatureSet features_of(Scenario const& scenario);
+/// Those of types.
+FeatureSet features_of(Precision const& precision);
 
 /// How often each feature and each pair of features was seen.
 class Distribution {

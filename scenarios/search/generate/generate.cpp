@@ -6,16 +6,50 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/registry.h"
+#include "scenarios/language/state_location.h"
+#include "scenarios/seam/layout_padding.h"
 #include "scenarios/seam/refusals.h"
 #include "scenarios/search/generate/drawing.h"
-#include "scenarios/search/generate/program_drawing.h"
-#include "scenarios/search/generate/settings_drawing.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
 constexpr int percent_around_all = 94;  // that is often met
+
+/// Layouts whose buffers would be padding for the most part become the usual one.
+void bound_padding(Layout usual, Scenario& scenario) {
+  auto const is_wasteful = [](Scenario const& setting) {
+    if (setting.layout == Layout::fsdp2) return false;
+    std::int64_t numel = 0;
+    for (ParameterSpec const& spec : parameter_specs(setting)) numel += spec.numel();
+    auto const padding = padding_of(setting);
+    return !padding || *padding > 1000 + 4 * numel;
+  };
+  if (is_wasteful(scenario)) scenario.layout = usual;
+  Scenario setting = scenario;
+  for (Operation& operation : scenario.program) {
+    auto* const load = std::get_if<Load>(&operation.action);
+    if (load == nullptr) continue;
+    Scenario const before = setting;
+    setting = with(before, *load);
+    if (load->keeps_addresses() || !is_wasteful(setting)) continue;
+    load->layout = usual;
+    setting = with(before, *load);
+  }
+}
+
+/// A `reload` needs states that are away. A load that got other types behind its program begins
+/// anew, with states on the device.
+void drop_vain_reloads(Scenario& scenario) {
+  StateLocation states(scenario);
+  std::erase_if(scenario.program, [&](Operation const& operation) {
+    bool const vain = std::holds_alternative<ReloadStates>(operation.action) && !states.away();
+    states.follow(operation.action);
+    return vain;
+  });
+}
 
 /// What needs several options at once is met where many are drawn; where few are, nothing that one
 /// of them breaks hides it.
@@ -43,9 +77,9 @@ bool take(Drawing const& draws, Scenario& scenario, Scenario candidate) {
 
 /// Gradients whose sums round, and norms, depend on the world. Where they stand in the way they are
 /// drawn otherwise.
-void draw_other_world(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+void draw_other_world(Drawing& draws, Drawing& model, Scenario& scenario) {
   Scenario candidate = scenario;
-  candidate.other_worlds = {settings.draw_small_world()};
+  candidate.other_worlds = {draw_small_world(model)};
   if (candidate.other_worlds.front() == scenario.world) return;
   if (take(draws, scenario, candidate)) return;
   candidate.gradients = GradientClass::exact;
@@ -59,11 +93,11 @@ void draw_other_world(Drawing& draws, SettingsDrawing& settings, Scenario& scena
 }
 
 /// After any entry after which it can be.
-void draw_resumed(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+void draw_resumed(Drawing& draws, Drawing& model, Scenario& scenario) {
   auto const entries = static_cast<std::int64_t>(scenario.program.size());
   std::int64_t const first = draws.below(entries + 1);
   std::vector<World> through(static_cast<std::size_t>(draws.between(0, 2)));
-  for (World& world : through) world = settings.draw_small_world();
+  for (World& world : through) world = draw_small_world(model);
   bool const reverses = draws.chance(30) && draws.able().loads_in_any_order;
   for (std::int64_t i = 0; i <= entries; ++i) {
     Scenario candidate = scenario;
@@ -85,12 +119,12 @@ EngineOptions draw_options(Drawing& draws, EngineChoice const& engine) {
   return {draws.one_of(others)};
 }
 
-void draw_again(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+void draw_again(Drawing& draws, Drawing& model, Scenario& scenario) {
   std::vector<Promise> kinds;
   for (Promise const promise : draws.able().promises)
     if (promise != Promise::worlds) kinds.push_back(promise);
   Promise const kind = draws.one_of(kinds);
-  if (kind == Promise::resumed) return draw_resumed(draws, settings, scenario);
+  if (kind == Promise::resumed) return draw_resumed(draws, model, scenario);
   Again again;
   if (kind == Promise::options) again.options = draw_options(draws, scenario.engine);
   if (kind == Promise::options && again.options.empty()) return;
@@ -124,10 +158,10 @@ void draw_engine_options(Drawing& draws, Scenario& scenario) {
 
 /// At most one in other worlds and one of another kind. Nothing is drawn for an engine that
 /// promises nothing.
-void draw_further_runs(Drawing& draws, SettingsDrawing& settings, Scenario& scenario) {
+void draw_further_runs(Drawing& draws, Drawing& model, Scenario& scenario) {
   if (draws.able().promises.empty() || !scenario.faults.empty()) return;
-  if (draws.feature(Feature::several_worlds, 10)) draw_other_world(draws, settings, scenario);
-  if (draws.feature(Feature::again, 20)) draw_again(draws, settings, scenario);
+  if (draws.feature(Feature::several_worlds, 10)) draw_other_world(draws, model, scenario);
+  if (draws.feature(Feature::again, 20)) draw_again(draws, model, scenario);
 }
 
 }  // namespace
@@ -143,18 +177,25 @@ Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
   Scenario scenario;
   scenario.name = "generated";
   scenario.seed = draws.bits() >> 32;
-  SettingsDrawing settings(draws, model, scenario);
-  ProgramDrawing program(draws, settings, scenario);
-  settings.make_model();
-  settings.make_before_program();
-  program.make();
-  settings.make_after_program();
+  draw_world(model, scenario);
+  draw_groups(draws, scenario);
+  draw_ties(draws, scenario);
+  draw_optimizer(draws, scenario);
+  draw_gradients(draws, scenario);
+  if (!scenario.optimizer.capturable) scenario.offload = draw_offload(draws);
+  if (draws.profile().whole_recipes) draw_recipe(draws, model, scenario);
+  bool const captures = draw_program(draws, model, scenario);
+  draw_schedule(draws, scenario.schedule);
+  if (!draws.profile().whole_recipes) draw_types(draws, model, scenario);
+  draw_parts(draws, scenario);
+  bound_padding(draws.able().layouts.front(), scenario);
+  drop_vain_reloads(scenario);
   // What was captured before its formats were known needs a gradient that stays.
-  if (program.lost_captures()) scenario.optimizer.keep_cast_grad = true;
+  if (captures && !may_capture(draws, scenario)) scenario.optimizer.keep_cast_grad = true;
   if (options.faults) draw_fault(draws, scenario);
   draw_engine_options(draws, scenario);
-  draw_further_runs(draws, settings, scenario);
-  settings.make_rare();
+  draw_further_runs(draws, model, scenario);
+  if (draws.profile().rare) draw_rare(draws, scenario);
   return scenario;
 }
 

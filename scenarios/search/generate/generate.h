@@ -42,8 +42,7 @@ struct GenerateOptions {
   /// Features that no scenario may have. Only what can be left out by itself is: settings,
   /// gradients, schedules and operations; not `one_rank` or `ragged_end`, which follow from sizes.
   FeatureSet off = {};
-  /// What the engine that will run them can do; engines that run in a process of their own get
-  /// smaller scenarios with more checkpoints.
+  /// What the engine that will run them can do, by which they are drawn (profile.h).
   Capabilities capabilities = capabilities_of_simulation();
   /// Options of the engine that most scenarios have, all of them together, and others each by
   /// chance; those that are seldom needed always by chance.
