@@ -8,14 +8,37 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import time
+from multiprocessing.connection import wait
 from typing import Any
 
-from .child import Child, Lines, Serve
-from .server import HELLO, Json, error
+from .child import Child, Json, Serve
+from .server import HELLO, error
 
 IN_A_WORLD = ("open", "backward", "clip", "step", "zero_grad", "set", "state", "save", "load")
+
+
+class Lines:
+    """Whole lines out of a file descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.buffer = b""
+        self.ended = False
+
+    def fill(self) -> None:
+        """Takes what is there; waits if nothing is."""
+        chunk = os.read(self.descriptor, 1 << 16)
+        self.ended = not chunk
+        self.buffer += chunk
+
+    def take(self) -> bytes | None:
+        """The next whole line, if it has arrived."""
+        line, newline, rest = self.buffer.partition(b"\n")
+        if not newline:
+            return None
+        self.buffer = rest
+        return line
 
 
 class Launcher:
@@ -85,20 +108,15 @@ class Launcher:
     def wait(self, child: Child) -> Json:
         """The world's reply. A world that is late is ended, and with this process's input any."""
         deadline = time.monotonic() + self.timeout_seconds
-        while (line := child.replies.take()) is None:
-            sources = [child.replies.descriptor, self.requests.descriptor]
-            ready = select.select(sources, [], [], max(deadline - time.monotonic(), 0))[0]
-            if not ready:
-                child.end()
-                return self.gone({"outcome": "timed_out"})
-            if child.replies.descriptor in ready:
-                child.replies.fill()
-            else:
-                self.requests.fill()
-            if child.replies.ended or self.requests.ended:
+        sources: list[Any] = [child.pipe, self.requests.descriptor]
+        while ready := wait(sources, max(deadline - time.monotonic(), 0)):
+            if child.pipe in ready:
+                return child.reply() or self.gone({"outcome": "died", **child.end()})
+            self.requests.fill()
+            if self.requests.ended:
                 return self.gone({"outcome": "died", **child.end()})
-        reply: Json = json.loads(line)
-        return reply
+        child.end()
+        return self.gone({"outcome": "timed_out"})
 
     def gone(self, how: Json) -> Json:
         """All ranks share one process, so all went the same way."""

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adamant_numpy.child import Lines
 from adamant_numpy.formats import Array
-from adamant_numpy.launcher import Launcher
+from adamant_numpy.launcher import Launcher, Lines
 from conversation import FP32, GROUP, PARAMS, Conversation
 
 
