@@ -6,7 +6,6 @@ Model, loss and optimizer are those of `adamant_torch`; accelerate shards, wraps
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import cast
 
 import torch
@@ -15,11 +14,12 @@ from torch.distributed.fsdp import FSDPModule
 
 from adamant_accelerate.state import accelerator
 from adamant_torch import Engine, around, model, optimizer, saves
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import without_scaler
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Overflow, Precision
 
 SMALL = 2.0**-120  # above it a quarter is a normal number, in fp32 and in bf16
-KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"accelerate": ("1.15.0",), "torch": ("2.13.0",)}
 # Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide accelerate's.
 AROUND = {"empty_groups": ["dropped"]}
@@ -45,6 +45,7 @@ class AccelerateEngine(Engine):
 
     name = "accelerate"
     tried = TRIED
+    known_files = (known_beside(__file__), *Engine.known_files)
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -53,14 +54,7 @@ class AccelerateEngine(Engine):
         accelerate has no scaler on a CPU, and knows a parameter by its address, of which such have
         none.
         """
-        kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
-        return {
-            **defaults,
-            "loss_scale": ["none"],
-            "precisions": kept,
-            "load_precisions": [],
-            "empty_tensors": False,
-        }
+        return {**without_scaler(defaults), "empty_tensors": False}
 
     @classmethod
     def options(cls, defaults: Message) -> Message:
@@ -74,11 +68,6 @@ class AccelerateEngine(Engine):
             "missing_states": ["made", "left"],
             **AROUND,
         }
-
-    @classmethod
-    def known(cls, default: str) -> list[str]:
-        """Return the files of what is known of accelerate, and of PyTorch below it."""
-        return [str(KNOWN), default]
 
     # --- building ---------------------------------------------------------------------------------
 
@@ -158,7 +147,7 @@ class AccelerateEngine(Engine):
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint by `save_state`, in a directory beside the old one."""
-        self._make_states()
+        around.make_states_unless_left(self.opening.options, self.optimizer)
         target = saves.new_directory(directory)
         self.accelerator.save_state(target)
         saves.seal(target)
@@ -168,11 +157,6 @@ class AccelerateEngine(Engine):
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint by `load_state`."""
         saves.check(directory)
-        self._make_states()
+        around.make_states_unless_left(self.opening.options, self.optimizer)
         self.accelerator.load_state(directory)
         return ["clip"]
-
-    def _make_states(self) -> None:
-        """Keep PyTorch from making states by a step, unless the scenario wants to see it."""
-        if self.opening.options.get("missing_states", "made") == "made":
-            around.make_missing_states(self.optimizer)

@@ -10,11 +10,11 @@ import pytest
 import adamant_pytest as adamant
 import faults
 from adamant_accelerate import AccelerateEngine
-from adamant_torch import hello
+from adamant_torch import engine as engine_module
 from adapters import CLIPPED, OVER_FSDP2, PATIENCE, WORLDS, laws, show_and_are_avoided
 
 KNOWN = Path(__file__).parent.parent / "adamant_accelerate" / "known"
-OF_PYTORCH = hello.KNOWN.parent
+OF_PYTORCH = Path(engine_module.OF_PYTORCH).parent
 MADE, SINGLE = "missing_states: made", "implementation: single"
 ONCE = "accumulate: '1'"
 

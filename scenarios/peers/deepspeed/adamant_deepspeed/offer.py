@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from adamant_torch import Engine
-from adamant_torch.hello import BF16, FP16, FP32, precision
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import BF16, FP16, FP32, UNHARMED, precision
 from adamant_torch.protocol import Message
 
-KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"deepspeed": ("0.19.8",), "torch": ("2.13.0",)}
 UNSCALED = ["none"]
 SAME_BITS = ["checkpoints", "reduce_scatter", "contiguous_gradients", "persist"]
@@ -28,6 +26,7 @@ class Offer(Engine):
 
     name = "deepspeed"
     tried = TRIED
+    known_files = (known_beside(__file__),)
     compiled: bool  # whether its own step is there
 
     @classmethod
@@ -46,9 +45,7 @@ class Offer(Engine):
             "save": True,
             "load": True,
             "loads_in_any_order": False,
-            "can_crash": False,
-            "detects_damage": [],
-            "other_damage": [],
+            **UNHARMED,
             "promises": ["repeated", "options", "resumed"],
             "same_options": SAME_BITS,
             "same_files": [],
@@ -74,8 +71,3 @@ class Offer(Engine):
             "saves": ["emptied", "in_place"],
             "non_finite": ["stepped", "skipped"],
         }
-
-    @classmethod
-    def known(cls, default: str) -> str | None:
-        """Return the file of DeepSpeed's known defects."""
-        return str(KNOWN)

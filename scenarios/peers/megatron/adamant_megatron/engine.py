@@ -86,7 +86,7 @@ class Engine(hello.Offer, Parts):
         Megatron's DDP wants a gradient for each parameter, so a missing one is zeros here and is
         taken away before the inner optimizer steps.
         """
-        before = {name: part.clone() for name, part in self._own_gradients().items()}
+        before = {name: self._gradient(name).clone() for name in self.with_gradient}
         self._gradients_change()
         self.ddp.zero_grad_buffer()
         fed = {
@@ -98,13 +98,13 @@ class Engine(hello.Offer, Parts):
         if not model.averages(self.opening):
             for buffer in self.ddp.buffers:
                 buffer.grad_data.div_(self.opening.microbatches)
-        for name, part in self._own_gradients().items():
-            if name in self.with_gradient:
-                part.add_(before[name])
-            if overflow is not None and overflow.name == name:
-                at = overflow.index - self.range_of(name)[0]
-                if 0 <= at < part.numel():
-                    part[at] = overflow.value
+        for name, old in before.items():
+            self._gradient(name).add_(old)
+        if overflow is not None:
+            part = self._gradient(overflow.name)
+            at = overflow.index - self.range_of(overflow.name)[0]
+            if 0 <= at < part.numel():
+                part[at] = overflow.value
         self.with_gradient |= {p.name for p in self.opening.params if p.name not in without}
 
     @on_device
@@ -168,8 +168,8 @@ class Engine(hello.Offer, Parts):
         self.distributed._copy_model_grads_to_main_grads()
         if self.with_gradient:  # a step without any gradient is no news to the scaler
             self.scaling.unscale()
-        for name in self._own_gradients():
-            if name not in self.with_gradient:
+        for name in self.parameters.keys() - self.with_gradient:
+            if self._gradient(name).numel() > 0:
                 self.drop_gradient(name)
 
     def _mends(self) -> bool:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from adamant_torch import Engine
-from adamant_torch.hello import BF16, FP16, FP32, precision
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import BF16, FP16, FP32, UNHARMED, precision
 from adamant_torch.protocol import Message
 
-KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"megatron-core": ("0.16.1",), "torch": ("2.13.0",)}
-KNOWN_OF_HYBRID = KNOWN.parent / "hybrid" / "known.yaml"
 
 
 def precisions() -> list[Message]:
@@ -31,6 +28,7 @@ class Offer(Engine):
 
     name = "megatron"
     tried = TRIED
+    known_files: tuple[str, ...] = (known_beside(__file__),)
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -44,9 +42,7 @@ class Offer(Engine):
             "save": True,
             "load": True,
             "loads_in_any_order": True,
-            "can_crash": False,
-            "detects_damage": [],
-            "other_damage": [],
+            **UNHARMED,
             "promises": ["worlds", "repeated", "resumed"],
             "same_options": [],
         }
@@ -61,11 +57,6 @@ class Offer(Engine):
             "states": ["mended", "as_is"],
             "nan_norm": ["clips", "as_is"],
         }
-
-    @classmethod
-    def known(cls, default: str) -> str | list[str]:
-        """Return the file of Megatron's known defects."""
-        return str(KNOWN)
 
 
 def hybrid_options() -> Message:

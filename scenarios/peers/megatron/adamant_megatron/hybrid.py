@@ -10,6 +10,7 @@ from megatron.core.optimizer import optimizer_config
 
 from adamant_megatron import around, hello, settings
 from adamant_megatron.engine import Engine
+from adamant_torch.engine import known_beside
 from adamant_torch.protocol import Message
 
 
@@ -21,6 +22,7 @@ class Hybrid(Engine):
     """
 
     name = "megatron_hybrid"
+    known_files = (known_beside(__file__, "hybrid"), *Engine.known_files)
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -42,11 +44,6 @@ class Hybrid(Engine):
     def options(cls, defaults: Message) -> Message:
         """Return the choices of this engine."""
         return {**super().options(defaults), **hello.hybrid_options()}
-
-    @classmethod
-    def known(cls, default: str) -> list[str]:
-        """Return the files of known defects, those of the offload first."""
-        return [str(hello.KNOWN_OF_HYBRID), str(hello.KNOWN)]
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
         """Build model, DDP and optimizer."""

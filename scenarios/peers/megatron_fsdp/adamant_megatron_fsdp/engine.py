@@ -13,10 +13,11 @@ from torch.distributed.checkpoint.state_dict_saver import save
 
 from adamant_megatron_fsdp import hello, model
 from adamant_torch import optimizer
+from adamant_torch.engine import known_beside
 from adamant_torch.model import module_name, tree
 from adamant_torch.optimizer import Settings
 from adamant_torch.requests import Overflow
-from adamant_torch.rows import Piece, PutTogether, Tensors
+from adamant_torch.rows import PutTogether, Tensors
 from adamant_torch.shards import local
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -149,13 +150,9 @@ class MegatronFsdpEngine(hello.Offer, PutTogether):
 
     # --- what a rank shows ----------------------------------------------------------------------
 
-    def whole_tensors(self, name: str) -> Tensors:
-        """Return what this rank gathers of the parameter, and what is sharded of it."""
-        suffixes = ["/main"] if self.opening.precision.main != "none" else []
-        suffixes += ["/gradient"] if self.has_gradient(name) else []
-        suffixes += [f"/{key}" for key in MOMENTS]
-        sharded = {suffix: self.whole(name + suffix) for suffix in suffixes}
-        return {"": self.gathered[name], **sharded}
+    def computed(self, name: str) -> torch.Tensor:
+        """Return what this rank gathers of a parameter."""
+        return self.gathered[name]
 
     def wholes(self) -> dict[str, torch.Tensor | None]:
         """Return all tensors whole. A collective once a request."""
@@ -185,21 +182,16 @@ class MegatronFsdpEngine(hello.Offer, PutTogether):
         assert group is not None
         return group
 
-    def held(self) -> list[Piece]:
-        """Return all parts that this rank owns: gradients, main weights and moments are fp32."""
-        pieces = []
-        for param in self.opening.params:
-            begin, values = self._own(param.name, "main_grad_buffer")
-            own = {"/gradient": values} if values.numel() > 0 else {}
-            if own:
-                parameter = self.parameters[param.name]
-                state = self.optimizer.state.get(parameter, {})
-                mine = {"/main": parameter, **{f"/{key}": state[key] for key in MOMENTS}}
-                own.update({suffix: local(tensor.detach()) for suffix, tensor in mine.items()})
-            for suffix in ("/gradient", "/main", *(f"/{key}" for key in MOMENTS)):
-                label = param.name + suffix
-                pieces.append(Piece(label, param.shape, torch.float32, begin, own.get(suffix)))
-        return pieces
+    def run(self, name: str) -> tuple[int, Tensors]:
+        """Return what this rank owns of a parameter: gradient, main weight and moments are fp32."""
+        begin, gradient = self._own(name, "main_grad_buffer")
+        if gradient.numel() == 0:
+            return begin, {}
+        parameter = self.parameters[name]
+        state = self.optimizer.state.get(parameter, {})
+        stepped = {"/main": parameter, **{f"/{key}": state[key] for key in MOMENTS}}
+        own = {suffix: local(tensor.detach()) for suffix, tensor in stepped.items()}
+        return begin, {"/gradient": gradient, **own}
 
     def own_steps(self, name: str) -> int | None:
         """Return this rank's counter of a parameter that it steps."""
@@ -225,8 +217,4 @@ class AsItIs(MegatronFsdpEngine):
     """The same with the step that `fully_shard_optimizer` takes: nothing it does is right then."""
 
     undoes_first_step = False
-
-    @classmethod
-    def known(cls, default: str) -> list[str]:
-        """Return the files of what is known: what the first step does, before the rest."""
-        return [str(hello.KNOWN_AS_IT_IS), str(hello.KNOWN)]
+    known_files = (known_beside(__file__, "as_it_is"), *MegatronFsdpEngine.known_files)

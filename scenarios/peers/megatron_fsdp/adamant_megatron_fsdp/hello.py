@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from adamant_torch import Engine
-from adamant_torch.hello import BF16, FP32, precision
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import BF16, FP32, UNHARMED, precision
 from adamant_torch.protocol import Message
 
-KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"megatron-fsdp": ("0.6.1",), "torch": ("2.13.0",)}
-KNOWN_AS_IT_IS = KNOWN.parent / "as_it_is" / "known.yaml"
 
 
 def precisions() -> list[Message]:
@@ -26,6 +23,7 @@ class Offer(Engine):
 
     name = "megatron_fsdp"
     tried = TRIED
+    known_files: tuple[str, ...] = (known_beside(__file__),)
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -41,9 +39,7 @@ class Offer(Engine):
             "set": ["lr", "betas", "eps", "weight_decay"],
             "gradients": ["exact", "normal"],
             "loads_in_any_order": False,
-            "can_crash": False,
-            "detects_damage": [],
-            "other_damage": [],
+            **UNHARMED,
             "promises": ["worlds", "repeated", "options", "resumed"],
             "same_options": ["zero", "outer", "units", "main_weights"],
         }
@@ -65,8 +61,3 @@ class Offer(Engine):
             "cut_rows": ["avoided", "met"],
             "empty_groups": ["dropped", "kept"],
         }
-
-    @classmethod
-    def known(cls, default: str) -> str | list[str]:
-        """Return the file of what is known of Megatron-FSDP."""
-        return str(KNOWN)

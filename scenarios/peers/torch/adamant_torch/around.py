@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
 
+from adamant_torch.several import with_keys
 from adamant_torch.shards import alike
 
 StateDict = dict[str, Any]
@@ -31,6 +32,12 @@ def make_missing_states(optimizer: torch.optim.Optimizer, dtype: torch.dtype | N
             first, second = (torch.zeros_like(parameter, dtype=dtype) for _ in range(2))
             state = {"step": torch.tensor(0.0), "exp_avg": first, "exp_avg_sq": second}
             optimizer.state[parameter] = state
+
+
+def make_states_unless_left(options: dict[str, str], optimizer: torch.optim.Optimizer) -> None:
+    """Do so where an engine's scenario does not want to see what happens without."""
+    if options.get("missing_states") != "left":
+        make_missing_states(optimizer)
 
 
 # --- empty_tensors: apart -----------------------------------------------------------------------
@@ -88,25 +95,16 @@ def names_in_order(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[s
 
 def by_name(optim: StateDict, names: list[str]) -> StateDict:
     """Return an optimizer's own state dict with names for its positions."""
-    return {
-        "state": {names[position]: state for position, state in optim["state"].items()},
-        "param_groups": [
-            {**group, "params": [names[position] for position in group["params"]]}
-            for group in optim["param_groups"]
-        ],
-    }
+    return with_keys(optim, names.__getitem__)
 
 
 def by_position(optim: StateDict, names: list[str]) -> StateDict:
     """Undo `by_name` for an optimizer that may have its parameters in another order."""
     positions = {name: position for position, name in enumerate(names)}
-    return {
-        "state": {positions[name]: state for name, state in optim["state"].items()},
-        "param_groups": [
-            {**group, "params": sorted(positions[name] for name in group["params"])}
-            for group in optim["param_groups"]
-        ],
-    }
+    found = with_keys(optim, positions.__getitem__)
+    for group in found["param_groups"]:
+        group["params"].sort()
+    return found
 
 
 def completed(loaded: StateDict, content: StateDict) -> StateDict:

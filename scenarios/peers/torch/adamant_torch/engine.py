@@ -13,6 +13,7 @@ processes. What a method raises is reported as that rank's error, and the world 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 import torch
@@ -35,11 +36,20 @@ TRIED: dict[str, tuple[str, ...]] = {"torch": ("2.8.0", "2.13.0", "2.14.1", "2.1
 SMALL = 2.0**-8  # a gradient that stays finite in fp16 under a loss scale of 65536
 
 
+def known_beside(module: str, folder: str = "") -> str:
+    """Return the path of the file of known defects beside a module, or in a folder there."""
+    return str(Path(module).resolve().parent / "known" / folder / "known.yaml")
+
+
+OF_PYTORCH = known_beside(__file__)
+
+
 class Engine:
     """FSDP2, Adam or AdamW, GradScaler and distributed checkpoints, as PyTorch has them."""
 
     name = "torch"
     tried = TRIED
+    known_files: tuple[str, ...] = (OF_PYTORCH,)  # its own first, then those of what is below it
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
         self.opening = opening
@@ -72,7 +82,8 @@ class Engine:
 
         Of several the first has the engine's own, the others those of what it is built on.
         """
-        return default
+        first, *others = cls.known_files
+        return [first, *others] if others else first
 
     @classmethod
     def versions(cls, defaults: dict[str, str]) -> dict[str, str]:

@@ -7,23 +7,22 @@ import importlib.util
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
-from pathlib import Path
 
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from adamant_torch import arithmetic, listing
-from adamant_torch.engine import Engine
+from adamant_torch.engine import OF_PYTORCH, Engine
 from adamant_torch.importing import engine_class
 from adamant_torch.model import AVERAGES
 from adamant_torch.protocol import VERSION, Message
 
-KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 SAME_BITS = [
     *("format", "template", "state_dict", "load_into", "async_save", "offload_policy"),
     *("reshard_after_forward", "accumulation", "optimizers"),
 ]
 SCRIPT = [sys.executable, "-m", "adamant_torch", "script"]
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
+UNHARMED = {"can_crash": False, "detects_damage": [], "other_damage": []}  # files are not tried
 
 
 def precision(param: list[str], grad: list[str], main: str, moments: str) -> Message:
@@ -64,6 +63,12 @@ def load_precisions() -> list[Message]:
         precision([BF16], [BF16], "none", FP32),
         {**precision([FP16], [FP16], "none", FP32), "loss_scale": ["none"]},
     ]
+
+
+def without_scaler(defaults: Message) -> Message:
+    """Return capabilities without loss scale, without fp16, which needs one, and such loads."""
+    kept = [each for each in defaults["precisions"] if FP16 not in each["param"]]
+    return {**defaults, "loss_scale": ["none"], "precisions": kept, "load_precisions": []}
 
 
 def capabilities() -> Message:
@@ -178,7 +183,7 @@ def untried(kind: type[Engine]) -> list[str]:
 
 def reply(kind: type[Engine]) -> Message:
     """Return the reply to `hello`."""
-    known = kind.known(str(KNOWN))
+    known = kind.known(OF_PYTORCH)
     found = engine_class(kind)
     return {
         "outcome": "ok",

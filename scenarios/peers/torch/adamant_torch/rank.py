@@ -62,20 +62,6 @@ class Rank:
         self.kind = kind
         self.engine: Engine | None = None
         self.meshes: dict[tuple[int, int], DeviceMesh] = {}
-        self.verbs: dict[str, Callable[[Message], Message]] = {
-            "open": self.open,
-            "backward": self.backward,
-            "clip": self.clip,
-            "step": self.step,
-            "zero_grad": self.zero_grad,
-            "set": self.set,
-            "state": self.state,
-            "save": self.save,
-            "finish": self.finish,
-            "load": self.load,
-            "close": self.close,
-            "settle": self.settle,
-        }
 
     def join(self) -> None:
         """Enter the process group. The store is memory that the launcher made: no port, no file."""
@@ -87,14 +73,15 @@ class Rank:
         )
 
     def answer(self, request: Message) -> Message:
-        """Execute one request; an exception becomes this rank's error.
+        """Execute one request, by the method of its name; an exception becomes this rank's error.
 
         DCP's `CheckpointException` is no `Exception`, hence the wider net.
         """
         try:
             if self.engine is not None:
                 self.engine.forget_shown()
-            return {"outcome": "ok", **self.verbs[request["request"]](request)}
+            verb: Callable[[Message], Message] = getattr(self, request["request"])
+            return {"outcome": "ok", **verb(request)}
         except BaseException as error:
             traceback.print_exc(limit=FRAMES, file=sys.stderr)
             return failure(error)
@@ -129,10 +116,7 @@ class Rank:
         mesh = self.mesh(opening.shard, opening.replicate)
         self.engine = self.kind(opening, mesh, self.seat.rank)
         self.engine.open(tensor_file.read(opening.initial))
-        shards = [
-            {"name": name, "offsets": list(box.offsets), "shape": list(box.shape)}
-            for name, box in self.engine.shards().items()
-        ]
+        shards = [box.named(name) for name, box in self.engine.shards().items()]
         return {"shards": shards, "arithmetic": self.engine.arithmetic()}
 
     def backward(self, request: Message) -> Message:

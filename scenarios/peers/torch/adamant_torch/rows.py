@@ -15,6 +15,7 @@ import torch
 import torch.distributed as dist
 
 from adamant_torch.engine import Engine
+from adamant_torch.model import weight_dtype
 from adamant_torch.protocol import EngineError
 from adamant_torch.requests import Opening
 from adamant_torch.shards import Shard
@@ -79,9 +80,40 @@ class PutTogether(ShowsRows):
         """Return the ranks that hold each element once."""
         raise NotImplementedError
 
-    def held(self) -> list[Piece]:
-        """Return what this rank holds; all ranks have the same list but for values."""
+    def suffixes(self, name: str) -> list[str]:
+        """Return what is cut of a parameter, alike on all ranks."""
+        main = ["/main"] if self.opening.precision.main != "none" else []
+        gradient = ["/gradient"] if self.has_gradient(name) else []
+        return [*main, *gradient, "/exp_avg", "/exp_avg_sq"]
+
+    def run(self, name: str) -> tuple[int, Tensors]:
+        """Return where this rank's run of elements begins, and what it has there by suffix.
+
+        Nothing where it holds no element of the parameter.
+        """
         raise NotImplementedError
+
+    def held(self) -> list[Piece]:
+        """Return what this rank holds; all ranks have the same list but for values.
+
+        All of it has the type of the optimizer's own weights.
+        """
+        dtype, pieces = weight_dtype(self.opening.precision), []
+        for param in self.opening.params:
+            start, own = self.run(param.name)
+            for suffix in self.suffixes(param.name):
+                label = param.name + suffix
+                pieces.append(Piece(label, param.shape, dtype, start, own.get(suffix)))
+        return pieces
+
+    def whole_tensors(self, name: str) -> Tensors:
+        """Return the parameter as this rank computes with it, and what is cut of it, whole."""
+        cut = {suffix: self.whole(name + suffix) for suffix in self.suffixes(name)}
+        return {"": self.computed(name), **cut}
+
+    def computed(self, name: str) -> torch.Tensor:
+        """Return a parameter whole, as this rank computes with it."""
+        return self.parameters[name].detach()
 
     def own_steps(self, name: str) -> int | None:
         """Return this rank's counter of a parameter, of which it may hold nothing."""

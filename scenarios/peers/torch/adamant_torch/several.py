@@ -5,7 +5,7 @@ What has to, takes them one by one from `parts`: GradScaler, which judges each, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -44,7 +44,7 @@ class Several(torch.optim.Optimizer):
         found: StateDict = {"state": {}, "param_groups": []}
         first = 0
         for each in self.optimizers:
-            own = at_positions(each.state_dict(), first)
+            own = with_keys(each.state_dict(), first.__add__)
             found["state"].update(own["state"])
             found["param_groups"] += own["param_groups"]
             first += sum(len(group["params"]) for group in own["param_groups"])
@@ -60,12 +60,12 @@ class Several(torch.optim.Optimizer):
             each.load_state_dict({"state": states, "param_groups": own})
 
 
-def at_positions(optim: StateDict, first: int) -> StateDict:
-    """Return an optimizer's state dict with its parameters from position `first` on."""
+def with_keys(optim: StateDict, key: Callable[[Any], Any]) -> StateDict:
+    """Return an optimizer's own state dict with other keys for its parameters."""
     return {
-        "state": {first + position: state for position, state in optim["state"].items()},
+        "state": {key(old): state for old, state in optim["state"].items()},
         "param_groups": [
-            {**group, "params": [first + position for position in group["params"]]}
+            {**group, "params": [key(old) for old in group["params"]]}
             for group in optim["param_groups"]
         ],
     }

@@ -11,7 +11,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Placement
 from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
-from adamant_torch.protocol import EngineError
+from adamant_torch.protocol import EngineError, Message
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,10 @@ class Shard:
 
     offsets: tuple[int, ...]
     shape: tuple[int, ...]
+
+    def named(self, name: str) -> Message:
+        """Return where the part of this parameter lies, as a reply has it."""
+        return {"name": name, "offsets": list(self.offsets), "shape": list(self.shape)}
 
 
 def local(tensor: torch.Tensor) -> torch.Tensor:

@@ -19,15 +19,8 @@ def write(engine: Engine, prefix: str, with_whole: bool) -> Message:
         for part in ("local", "whole") if with_whole else ("local",):
             for suffix, tensor in engine.tensors(name, whole=part == "whole").items():
                 shown[f"{part}/{name}{suffix}"] = tensor
-        shards.append(
-            {
-                "name": name,
-                "offsets": list(box.offsets),
-                "shape": list(box.shape),
-                "steps": engine.steps(name),
-                "has_gradient": engine.has_gradient(name),
-            }
-        )
+        counted = {"steps": engine.steps(name), "has_gradient": engine.has_gradient(name)}
+        shards.append({**box.named(name), **counted})
     tensor_file.write(path, shown)
     return {
         "outcome": "ok",

@@ -8,13 +8,13 @@ because a search has thousands of shapes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8
 
 from adamant_torch import Engine
+from adamant_torch.engine import known_beside
 from adamant_torch.protocol import Message
 from adamant_torchao import quantised, states
 
@@ -27,10 +27,7 @@ OPTIMIZERS: dict[tuple[str, str], Callable[..., torch.optim.Optimizer]] = {
     ("adam", "4bit"): Adam4bit,
     ("adam", "fp8"): AdamFp8,
 }
-FOLDER = Path(__file__).resolve().parent / "known"
-KNOWN = FOLDER / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"torchao": ("0.18.0",), "torch": ("2.13.0",)}
-KNOWN_AS_SHIPPED = FOLDER / "as_shipped" / "known.yaml"
 FROM_PYTORCH = ("state_dict", "template", "async_save", "offload_policy")
 AROUND = {
     "empty_groups": "dropped",
@@ -47,7 +44,7 @@ class TorchaoEngine(Engine):
 
     name = "torchao"
     tried = TRIED
-    known_defects = KNOWN
+    known_files = (known_beside(__file__), *Engine.known_files)
     counts_in_fp64 = True  # the way around a bias correction in fp32
     compiled = False
     stochastic = False  # are bf16 weights rounded at random
@@ -73,11 +70,6 @@ class TorchaoEngine(Engine):
             **{name: defaults[name] for name in FROM_PYTORCH},
             **{name: [value] for name, value in AROUND.items()},
         }
-
-    @classmethod
-    def known(cls, default: str) -> list[str]:
-        """Return the files of what is known of torchao, and of PyTorch below it."""
-        return [str(cls.known_defects), default]
 
     def arithmetic(self) -> str:
         """Return that any order of operations is right."""
@@ -124,7 +116,7 @@ class AsShippedEngine(TorchaoEngine):
     """The same with torchao's own counters: the second step already leaves every interval."""
 
     name = "torchao-as-shipped"
-    known_defects = KNOWN_AS_SHIPPED
+    known_files = (known_beside(__file__, "as_shipped"), *Engine.known_files)
     counts_in_fp64 = False
 
 

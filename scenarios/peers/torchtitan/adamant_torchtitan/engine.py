@@ -18,11 +18,12 @@ from torchtitan.components.optimizer import OptimizersContainer, ParamGroupConfi
 from torchtitan.distributed.utils import clip_grad_norm_
 
 from adamant_torch import Engine, arithmetic, around
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import without_scaler
 from adamant_torch.protocol import EngineError, Message
 
 Settings = dict[str, Any]
 NAMES = {"adam": "Adam", "adamw": "AdamW"}
-KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 TRIED: dict[str, tuple[str, ...]] = {"torchtitan": ("0.3.0",), "torch": ("2.13.0",)}
 # Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide torchtitan's.
 AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
@@ -44,6 +45,7 @@ class TorchtitanEngine(Engine):
 
     name = "torchtitan"
     tried = TRIED
+    known_files = (known_beside(__file__), *Engine.known_files)
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -52,10 +54,8 @@ class TorchtitanEngine(Engine):
         That flipped bits go unnoticed is DCP's own, and there is no way around it here. Without its
         `.metadata` a checkpoint is none to torchtitan, which loads an older one.
         """
-        kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
         damage = {"detects_damage": ["truncate"], "other_damage": ["stale_file"]}
-        scale = {"loss_scale": ["none"]}
-        return {**defaults, **damage, **scale, "precisions": kept, "load_precisions": []}
+        return {**without_scaler(defaults), **damage}
 
     @classmethod
     def options(cls, _: Message) -> Message:
@@ -67,11 +67,6 @@ class TorchtitanEngine(Engine):
             "missing_states": ["made", "left"],
             **AROUND,
         }
-
-    @classmethod
-    def known(cls, default: str) -> list[str]:
-        """Return the files of what is known of torchtitan, and of PyTorch below it."""
-        return [str(KNOWN), default]
 
     def arithmetic(self) -> str:
         """Return as PyTorch's does; `for-loop` is its single implementation."""
@@ -139,7 +134,7 @@ class TorchtitanEngine(Engine):
 
     def save(self, directory: str) -> list[str]:
         """Write the next step's checkpoint, together with the other ranks, and wait for it."""
-        self._make_states()
+        around.make_states_unless_left(self.opening.options, self.optimizer)
         manager = self.manager(directory)
         number = 1 + latest(directory)
         dist.barrier()  # each has looked before any of them writes
@@ -152,17 +147,12 @@ class TorchtitanEngine(Engine):
 
     def load(self, directory: str) -> list[str]:
         """Read the latest checkpoint, together with the other ranks."""
-        self._make_states()
+        around.make_states_unless_left(self.opening.options, self.optimizer)
         manager = self.manager(directory)
         if not manager.load():
             raise EngineError("load: torchtitan's manager found nothing to load")
         let_go(manager)
         return ["clip"]
-
-    def _make_states(self) -> None:
-        """Keep torchtitan from making states by a step, unless the scenario wants to see it."""
-        if self.opening.options.get("missing_states", "made") == "made":
-            around.make_missing_states(self.optimizer)
 
 
 def let_go(manager: CheckpointManager) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 import adamant_pytest as adamant
 import faults
-from adamant_torch import hello
+from adamant_torch import engine as engine_module
 from adamant_torchtitan import TorchtitanEngine
 from adapters import OVER_FSDP2, PATIENCE, WORLDS, laws, show_and_are_avoided
 
 KNOWN = Path(__file__).parent.parent / "adamant_torchtitan" / "known"
-OF_PYTORCH = hello.KNOWN.parent
+OF_PYTORCH = Path(engine_module.OF_PYTORCH).parent
 MADE, LOOP = "missing_states: made", "implementation: for-loop"
 
 

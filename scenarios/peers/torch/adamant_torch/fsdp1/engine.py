@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import cast
 
 import torch
@@ -13,14 +12,13 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import FullyShardedDataParallel
 
 from adamant_torch import model
-from adamant_torch.engine import Engine
+from adamant_torch.engine import Engine, known_beside
 from adamant_torch.fsdp1 import wrapping
 from adamant_torch.fsdp1.scaling import FlatScaling
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
-from adamant_torch.rows import Piece, PutTogether, Tensors
+from adamant_torch.rows import PutTogether, Tensors
 
-SUFFIXES = ("", "/gradient", "/exp_avg", "/exp_avg_sq")
 SHARED = ("implementation", "template", "async_save", "missing_states", "empty_groups")
 
 
@@ -28,6 +26,7 @@ class FSDP1(PutTogether):
     """FullyShardedDataParallel with original parameters, ShardedGradScaler, DCP."""
 
     name = "fsdp1"
+    known_files = (known_beside(__file__),)
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
         super().__init__(opening, mesh, rank)
@@ -68,11 +67,6 @@ class FSDP1(PutTogether):
             "division": ["fsdp1", "once"],
             "alone": ["hybrid", "no_shard"],
         }
-
-    @classmethod
-    def known(cls, default: str) -> str:
-        """Return the file of what is known of FSDP1."""
-        return str(Path(__file__).resolve().parent / "known" / "known.yaml")
 
     # --- verbs ----------------------------------------------------------------------------------
 
@@ -142,9 +136,13 @@ class FSDP1(PutTogether):
         """Return whether any rank of the shard group has a gradient of a parameter."""
         return self.wholes()[f"{name}/gradient"] is not None
 
+    def suffixes(self, _: str) -> list[str]:
+        """Return what may be there of a parameter: which gradients are, shows in the wholes."""
+        return ["", "/gradient", "/exp_avg", "/exp_avg_sq"]
+
     def whole_tensors(self, name: str) -> Tensors:
         """Return what the ranks of the shard group hold of a parameter, in types of its own."""
-        wholes = {suffix: self.wholes()[name + suffix] for suffix in SUFFIXES}
+        wholes = {suffix: self.wholes()[name + suffix] for suffix in self.suffixes(name)}
         found = {suffix: value for suffix, value in wholes.items() if value is not None}
         return model.with_main(self.opening.precision, found)
 
@@ -156,16 +154,10 @@ class FSDP1(PutTogether):
         """Return this rank's counter of a parameter of which it holds an element."""
         return Engine.steps(self, name) if self.parameters[name].numel() > 0 else None
 
-    def held(self) -> list[Piece]:
-        """Return this rank's runs of all parameters, gradients and moments."""
-        return [piece for param in self.opening.params for piece in self._pieces(param.name)]
-
-    def _pieces(self, name: str) -> list[Piece]:
+    def run(self, name: str) -> tuple[int, Tensors]:
+        """Return this rank's run of a parameter, its gradient and moments."""
         parameter = self.parameters[name]
-        shape = next(param.shape for param in self.opening.params if param.name == name)
-        own = {"": parameter.detach(), "/gradient": parameter.grad}
-        own.update({f"/{key}": value for key, value in self.moments(name).items()})
-        if parameter.numel() == 0:
-            own = {}
-        dtype, start = model.weight_dtype(self.opening.precision), self.starts[parameter]
-        return [Piece(f"{name}{s}", shape, dtype, start, own.get(s)) for s in SUFFIXES]
+        own = {"": parameter.detach(), **{f"/{key}": at for key, at in self.moments(name).items()}}
+        if parameter.grad is not None:
+            own["/gradient"] = parameter.grad
+        return self.starts[parameter], own if parameter.numel() > 0 else {}
