@@ -17,15 +17,25 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from adamant_torch import Engine
+from adamant_torch import Engine, hello
 
 PATIENCE_SECONDS = 300.0
 SHARED = ("shared", "without_gpu")  # what scripts by hand share
+BROKEN = """\
+import runpy, sys, torch
+
+def no_parameter(*_, **__):
+    raise RuntimeError("out of paper")
+
+torch.nn.Parameter.__new__ = no_parameter
+script = sys.argv[1]
+sys.path[0] = script.rpartition("/")[0]
+runpy.run_path(script, run_name="__main__")
+"""
 
 
 @dataclass(frozen=True)
@@ -82,20 +92,26 @@ def by_hand(adapter: Path) -> list[Path]:
     return sorted(path for path in (adapter / "defects").glob("*.py") if path.stem not in SHARED)
 
 
-def must_show(script: Path, scratch: Path) -> None:
-    """Run a script with `scratch` for its files: it prints both sides, and ends with 1."""
+def status_of(command: list[Path], scratch: Path) -> tuple[int, str, str]:
+    """Run a script with `scratch` for its files; return how it ends and all that it says."""
     said, complaints = scratch / "said", scratch / "complaints"
     with said.open("w") as out, complaints.open("w") as err:  # what a save left keeps pipes open
         ended = subprocess.run(
-            [sys.executable, str(script)],
+            [sys.executable, *command],
             stdout=out,
             stderr=err,
             env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": str(scratch)},
             timeout=PATIENCE_SECONDS,
             check=False,
         )
-    assert "expected" in said.read_text(), complaints.read_text()
-    assert ended.returncode == 1, said.read_text()
+    return ended.returncode, said.read_text(), complaints.read_text()
+
+
+def must_show(script: Path, scratch: Path) -> None:
+    """Run a script: it prints both sides, and ends with 1."""
+    status, said, complaints = status_of([script], scratch)
+    assert "expected" in said, complaints
+    assert status == 1, said
 
 
 def script_of(cause: Known, scratch: Path) -> tuple[Path, str]:
@@ -141,16 +157,24 @@ class ShowDefects:
         if why := self.lacking(cause):
             pytest.skip(why)
         script, said = script_of(cause, tmp_path)
-        releases = {metadata.version(name).split("+")[0] for name in self.engine.tried}
-        if not script.exists() and not cause.was_seen_in(releases):
+        releases = hello.releases(self.engine)
+        if not script.exists() and not cause.was_seen_in({*releases.values()}):
             pytest.skip(f"{cause.name} does not show in what is installed")
         assert script.exists(), said
         must_show(script, tmp_path)
 
     def test_a_script_by_hand_shows_its_defect(self, script: Path, tmp_path: Path) -> None:
         """Run it in releases that it was written for."""
-        for name, tried in self.engine.tried.items():
-            release = metadata.version(name).split("+")[0]
-            if name != "torch" and release not in tried:
+        for name, release in hello.releases(self.engine).items():
+            if name != "torch" and release not in self.engine.tried[name]:
                 pytest.skip(f"it was not looked at in {name} {release}")
         must_show(script, tmp_path)
+
+    def test_a_script_by_hand_tells_other_failures_apart(
+        self, script: Path, tmp_path: Path
+    ) -> None:
+        """Run it where no parameter can be made: that is not its defect."""
+        broken = tmp_path / "broken.py"
+        broken.write_text(BROKEN, encoding="utf-8")
+        status, said, complaints = status_of([broken, script], tmp_path)
+        assert status == 2, said + complaints

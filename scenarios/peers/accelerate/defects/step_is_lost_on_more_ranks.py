@@ -7,6 +7,7 @@ and the rank goes on from 0: in the next backward it keeps its gradients while o
 import os
 import sys
 import tempfile
+import traceback
 
 import torch
 import torch.distributed as dist
@@ -14,6 +15,8 @@ import torch.multiprocessing as mp
 from accelerate import Accelerator
 
 SAVED_ON, LOADED_ON = 2, 3
+# What fails and is not the defect ends with 2.
+sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(2))
 
 
 def run(rank: int, folder: str, ranks: int) -> None:

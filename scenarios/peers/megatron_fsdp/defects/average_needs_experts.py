@@ -14,4 +14,4 @@ def body(_, ranks):
 
 
 if __name__ == "__main__":
-    report("a model", on_ranks(1, body))
+    report("a model", on_ranks(1, body), "AttributeError: 'NoneType'")

@@ -13,4 +13,4 @@ def body(_, ranks):
 
 
 if __name__ == "__main__":
-    report("a model", on_ranks(1, body))
+    report("a model", on_ranks(1, body), "ValueError")

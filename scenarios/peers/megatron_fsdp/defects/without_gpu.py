@@ -6,11 +6,15 @@ All work is done at once, in the order in which it is given. None of the defects
 import os
 import socket
 import sys
+import traceback
 from types import SimpleNamespace
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+
+# What fails and is not the defect ends with 2.
+sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(2))
 
 
 class Event:
@@ -107,8 +111,11 @@ def on_ranks(ranks, body):
     return texts[0] if texts else dict(found)[0]
 
 
-def report(expected, actual):
-    """Say both, and end with status 1 where they differ."""
+def report(expected, actual, error=None):
+    """Say both; end with 1 where they differ, and with 2 where that is by another error."""
     print("expected", expected)
     print("actual  ", actual)
+    fails = isinstance(actual, str) and actual != expected
+    if fails and (error is None or not actual.startswith(error)):
+        sys.exit(2)
     sys.exit(int(expected != actual))

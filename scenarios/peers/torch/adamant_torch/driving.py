@@ -31,18 +31,27 @@ from adamant_torch.asking import Settings, Tensors, Values
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
 from adamant_torch.protocol import EngineError, Message
-from adamant_torch.shown import failure, flip
+from adamant_torch.shown import failed, failure, flip
 
 GROUP = {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
 TYPES = {"param": "fp32", "grad": "fp32", "main": "none", "exp_avg": "fp32", "exp_avg_sq": "fp32"}
 
 
+class OnRank(Exception):  # noqa: N818  (as Python prints it: where it happened)
+    """What a rank printed of an exception, its cause and its traceback among it."""
+
+
 class Failed(EngineError):  # noqa: N818  (a rank's failure, which a caller may want to see)
-    """A request did not end well. The text says which, and what the rank says that failed."""
+    """A request did not end well. The text says which, and what the rank says that failed.
+
+    What it was raised from has the rank's traceback.
+    """
 
     def __init__(self, request: str, reply: Message) -> None:
         super().__init__(f"{request}: {failure(reply)}")
         self.reply = reply
+        if trace := failed(reply).get("error", {}).get("traceback"):
+            self.__cause__ = OnRank(f"\n{trace}")
 
 
 class Driver:

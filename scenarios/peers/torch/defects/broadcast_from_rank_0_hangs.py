@@ -9,6 +9,7 @@ import datetime
 import os
 import sys
 import tempfile
+import traceback
 
 import torch
 import torch.distributed as dist
@@ -22,6 +23,8 @@ from torch.distributed.fsdp import fully_shard
 
 RANKS = 2
 PATIENCE = datetime.timedelta(seconds=5)
+# What fails and is not the defect ends with 2.
+sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(2))
 
 
 def run(rank: int, folder: str) -> None:

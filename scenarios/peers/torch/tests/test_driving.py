@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,15 @@ def test_a_step_without_effect_keeps_a_rate_that_is_a_tensor() -> None:
     assert float(rates[0]) == 0.0
     assert float(optimizer.param_groups[0]["lr"]) == 0.5
     assert weight.tolist() == [1.0, 1.0]
+
+
+def test_what_failed_comes_with_the_traceback_of_the_rank(tmp_path: Path) -> None:
+    with Driver(Engine, tmp_path) as driver:
+        driver.open(WEIGHTS)
+        with pytest.raises(Failed) as failed:
+            driver.load("nowhere")
+    told = "".join(traceback.format_exception(failed.value))
+    rank, _, caller = told.partition("The above exception was the direct cause")
+    assert 'checkpoint.py", line' in rank
+    assert "CheckpointException" in rank
+    assert 'driving.py", line' in caller

@@ -178,6 +178,40 @@ def test_iterations_that_are_alike_are_a_loop() -> None:
     assert "    for _ in range(3):\n        driver.backward(GRADIENTS)\n" in text_of(same)
 
 
+def test_a_loop_leaves_a_parameter_its_name() -> None:
+    ends = {"gradients": ["$HERE/gradients-0"], "without": ["gradients", "GRADIENTS"]}
+    many = trained("gradients-0")[:3]
+    many[0] = {"request": "backward", "fields": ends}
+    other = copy.deepcopy(many)
+    other[0]["fields"]["gradients"] = ["$HERE/gradients-1"]
+    looks = {"after": 14, "look": "steps", "of": "w", "rank": 0}
+    for second, head in ((many, "_ in range(4)"), (other, "gradients in (")):
+        found = session([opened(), *many * 3, *second, STATE], expected="4", sides={})
+        found["shows"]["sides"] = {"actual": looks}
+        lines = text_of(found).splitlines()
+        (at,) = (number for number, line in enumerate(lines) if f"for {head}" in line)
+        given = "GRADIENTS" if second is many else "gradients"
+        assert lines[at + 1].strip() == (
+            f'driver.backward({given}, without=["gradients", "GRADIENTS"])'
+        )
+
+
+def test_a_line_too_wide_for_a_loop_is_broken_in_it() -> None:
+    many = trained("gradients-0")[:3]
+    name = "w" * 60  # its line has 98 columns, and in a loop 102
+    many[0] = copy.deepcopy(many[0])
+    many[0]["fields"]["without"] = [name]
+    found = session([opened(), *many * 2, STATE], expected="2", sides={})
+    found["shows"]["sides"] = {"actual": {"after": 8, "look": "steps", "of": "w", "rank": 0}}
+    lines = text_of(found).splitlines()
+    at = lines.index("    for _ in range(2):")
+    assert lines[at + 1 : at + 4] == [
+        "        driver.backward(",
+        f'            GRADIENTS, without=["{name}"]',
+        "        )",
+    ]
+
+
 def test_numbers_too_many_to_read_lie_beside(tmp_path: Path) -> None:
     many = {"w": {"shape": [300, 2], "values": [1.0] * 600}}
     found = of_value("0x1.0p+0", {"initial-0": many, "gradients-0": many})

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import traceback
 
 import torch
 import torch.distributed as dist
@@ -10,6 +11,8 @@ import torch.multiprocessing as mp
 from torchao.optim import AdamW4bit, AdamW8bit, AdamWFp8
 
 torch.compiler.set_stance("force_eager")  # the same compiled
+# What fails and is not the defect ends with 2.
+sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(2))
 
 
 def moved(kind: type, gradient: torch.Tensor, steps: int) -> float:

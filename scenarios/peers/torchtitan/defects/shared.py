@@ -3,11 +3,15 @@
 import os
 import sys
 import tempfile
+import traceback
 
 import torch
 import torch.distributed as dist
 from torchtitan.components.checkpoint import CheckpointManager
 from torchtitan.components.optimizer import OptimizersContainer, ParamGroupConfig
+
+# What fails and is not the defect ends with 2.
+sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(2))
 
 
 class Nothing:

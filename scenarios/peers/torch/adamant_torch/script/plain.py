@@ -101,10 +101,10 @@ class Plain:
         elif shows:
             raise SystemExit(f"no call of PyTorch is `{verb}`")
         if "keep" in request:
-            stay.blocks.append(Lines("", stay.ranks.kept(request["keep"])))
+            stay.blocks.append(Lines.fixed("", stay.ranks.kept(request["keep"])))
         for name, side in self.sides.items():
             if side["after"] == number and side["look"] != FILES:
-                stay.blocks.append(Lines("", stay.ranks.looked(name, side)))
+                stay.blocks.append(Lines.fixed("", stay.ranks.looked(name, side)))
             elif side["after"] == number:
                 stay.behind.append(read(name, side))
 
@@ -150,7 +150,7 @@ class Plain:
         if damages and not stay.blocks:
             stay.before += [damage(place, **each) for each in damages]
         elif damages:
-            stay.blocks.append(Lines("", stay.ranks.damaged(damages)))
+            stay.blocks.append(Lines.fixed("", stay.ranks.damaged(damages)))
 
     def lines(self, stay: Stay, request: Message, shows: bool) -> Lines:
         """Return the lines of a request, with what its ranks leave of a failure."""
@@ -159,7 +159,7 @@ class Plain:
         done = stay.ranks.of(request, self.saved_scalers)
         stay.is_watched = stay.is_watched or shows
         if shows and not self.by_codes:
-            done = Lines("", [f"{MARGIN}try:", *(MARGIN + line for line in done.lines), *TOLD])
+            done = Lines.fixed("", [f"{MARGIN}try:", *done.alone(2), *TOLD])
         return done
 
     # --- the script -------------------------------------------------------------------------------

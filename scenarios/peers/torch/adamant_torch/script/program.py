@@ -46,21 +46,30 @@ class Program:
     def block(self, number: int) -> Lines:
         """Return one request, by its verb where nothing more happens around it."""
         request = self.requests[number]
-        plain = number not in self.kept and "damage" not in request
-        gradients = [str(self.gradients(number))] if request["request"] == "backward" else []
-        return Lines(request["request"] if plain else "", self.one(number), gradients)
+        shows = number == self.shows["request"] and not self.sides
+        fails = set(request.get("outcomes", ["ok"])) - {"ok"}
+        if fails and not shows and "crash" not in request["fields"]:
+            raise SystemExit("a request before the one that shows it fails as well")
+        function, arguments = self.call(number)
+        if number in self.kept or {"damage", "keep"} & request.keys():
+            return Lines.fixed("", self.around(number, function, arguments, shows))
+        gradients = [arguments.pop(0)[1]] if request["request"] == "backward" else []
+
+        def made(name: str, depth: int) -> list[str]:
+            return called(function, [("", Expression(name)) for _ in gradients] + arguments, depth)
+
+        return Lines(request["request"], made, gradients)
 
     # --- requests ---------------------------------------------------------------------------------
 
-    def one(self, number: int) -> list[str]:
+    def around(
+        self, number: int, function: str, arguments: list[Argument], shows: bool
+    ) -> list[str]:
         """Return a request with what is done to files around it, and what is looked at behind."""
         request = self.requests[number]
         lines = [MARGIN + calls.damage(calls.path, **each) for each in request.get("damage", [])]
-        function, arguments = self.call(number)
-        if number == self.shows["request"] and not self.sides:
+        if shows:
             return lines + watched(called(function, arguments, 2))
-        if set(request.get("outcomes", ["ok"])) - {"ok"} and "crash" not in request["fields"]:
-            raise SystemExit("a request before the one that shows it fails as well")
         sides = {name: side for name, side in self.sides.items() if side["after"] == number}
         of_files = any(side["look"] == "files" for side in sides.values())
         if sides and request["request"] == "state" and not of_files:
@@ -72,17 +81,14 @@ class Program:
             lines += called("shutil.copytree", [*copied, ("dirs_exist_ok=", True)], 1)
         return lines + [MARGIN + line for name in sides for line in looked(name, sides[name])]
 
-    def gradients(self, number: int) -> Expression:
-        """Return the name of what a backward is given."""
-        return self.numbers.gradients(self.requests[number]["fields"]["gradients"])
-
     def call(self, number: int) -> tuple[str, list[Argument]]:
         """Return the method of a request with its arguments."""
         verb, fields = self.requests[number]["request"], self.requests[number]["fields"]
         if verb == "open":
             return "driver.open", self.of_open(fields)
         if verb == "backward":
-            return "driver.backward", [("", self.gradients(number)), *calls.of_backward(fields)]
+            given: Argument = ("", self.numbers.gradients(fields["gradients"]))
+            return "driver.backward", [given, *calls.of_backward(fields)]
         if verb == "set":
             return "driver.set", calls.of_set(fields)
         of = calls.of_files if "directory" in fields else calls.of_others

@@ -13,7 +13,7 @@ from adamant_torch.script.calls import damage
 from adamant_torch.script.checkpoints import Checkpoints, Held, place
 from adamant_torch.script.layout import MARGIN, Expression, source
 from adamant_torch.script.looks import left
-from adamant_torch.script.loops import Lines
+from adamant_torch.script.loops import GIVEN, Lines
 from adamant_torch.script.numbers import Set, Values
 from adamant_torch.script.world import World, scaler_lines
 
@@ -48,16 +48,16 @@ class Ranks:
             return self.backward(fields)
         if verb == "save":
             saved_scalers[fields["directory"]] = self.held.scaler
-            return Lines(verb, self.waited() + self.save(fields))
+            return Lines.fixed(verb, self.waited() + self.save(fields))
         if verb == "load":
             scaler = saved_scalers.get(fields["directory"], False)
-            return Lines(verb, self.waited() + self.load(fields, scaler))
+            return Lines.fixed(verb, self.waited() + self.load(fields, scaler))
         if verb in ("finish", "close"):
-            return Lines(verb, self.waited())
+            return Lines.fixed(verb, self.waited())
         made = {"clip": self.clip, "step": self.step, "zero_grad": self.zero_grad, "set": self.set}
         if verb not in made:
             raise SystemExit(f"PyTorch alone has nothing for `{verb}`")
-        return Lines(verb, made[verb](fields))
+        return Lines.fixed(verb, made[verb](fields))
 
     # --- gradients --------------------------------------------------------------------------------
 
@@ -66,17 +66,17 @@ class Ranks:
         without = fields.get("without", [])
         fed, made = self.fed(fields, without)
         lines = self.rescaled() + (self.freezing(without) if fed else [])
-        constants = []
-        for number, sets in enumerate(passes := self.passes(fed), 1):
+        passes = [str(self.named(sets)) for sets in self.passes(fed)]
+        for number, name in enumerate(passes, 1):
             lines += self.sync(number == len(passes))
-            constants.append(str(self.named(sets)))
-            lines.append(self.one_pass(f"{constants[-1]}[rank]"))
+            lines.append(self.one_pass(f"{name if len(passes) > 1 else GIVEN}[rank]"))
         if made:
             parameters = ", ".join(self.world.parameter(name) for name in made)
             lines.append(f"{MARGIN}make_gradients([{parameters}])")
         self.gradients |= {p.name for p in self.world.opening.params if p.name not in without}
         self.unscaled = False
-        return Lines("backward", lines + self.overflow(fields), constants)
+        alone = passes if len(passes) == 1 else []
+        return Lines.fixed("backward", lines + self.overflow(fields), alone)
 
     def one_pass(self, gradients: str) -> str:
         """Return the line of a forward and a backward."""
