@@ -26,17 +26,9 @@ def divisor(opening: Opening) -> float | None:
     return float(opening.microbatches)
 
 
-def only_sum(zero: Any) -> None:
-    """Let ZeRO 1 and 2 sum; ZeRO 3 has no such setting, see `summing`."""
-    zero.gradient_average = False
-
-
 @contextmanager
-def summing(zero: Any, wanted: bool) -> Iterator[None]:
+def summing(zero: Any) -> Iterator[None]:
     """Let ZeRO 3 sum, by whichever of its two ways it reduces."""
-    if not wanted:
-        yield
-        return
     with scattered_sums(), sums_for_all(zero):
         yield
 

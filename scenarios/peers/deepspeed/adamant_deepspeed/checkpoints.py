@@ -11,7 +11,7 @@ import os
 import shutil
 import traceback
 from argparse import Namespace
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -79,16 +79,10 @@ def load(engine: Any, directory: str, options: dict[str, str]) -> None:
         return
     universal, cut = str(Path(directory, UNIVERSAL)), options["zero"] != "3"
     mended = options["universal_load"] == "mended"
-    hide = around.mended if mended and cut else no_way_around
-    with hide(engine.optimizer, universal):
+    with around.mended(engine.optimizer, universal) if mended and cut else nullcontext():
         read(engine, directory, UNIVERSAL)
     if mended and not cut:
         around.settings_of_each_group(engine.optimizer, universal)
-
-
-def no_way_around(_zero: Any, _universal: str) -> AbstractContextManager[None]:
-    """Let DeepSpeed load as it does."""
-    return nullcontext()
 
 
 def read(engine: Any, directory: str, tag: str) -> None:

@@ -48,14 +48,9 @@ def half(loss_scale: float | str) -> Config:
     """Return the section `fp16`; a loss scale of 0 is DeepSpeed's word for a dynamic one."""
     return {
         "enabled": True,
-        "loss_scale": 0.0 if loss_scale == "dynamic" else static(loss_scale),
+        "loss_scale": {"dynamic": 0.0, "none": 1.0}.get(str(loss_scale), loss_scale),
         "initial_scale_power": 16,
         "loss_scale_window": 2000,
         "hysteresis": 1,
         "min_loss_scale": 1,
     }
-
-
-def static(loss_scale: float | str) -> float:
-    """Return the number that a loss scale without progress is."""
-    return 1.0 if isinstance(loss_scale, str) else float(loss_scale)

@@ -8,7 +8,7 @@ overwritten an element, or stepped them before. DeepSpeed forgets gradients as i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -69,7 +69,7 @@ class ZeroEngine(Offer, ShowsRows):
         self.places = self.parts.places(self.parameters)
         self.divisor = averages.divisor(self.opening)
         if self.divisor is not None:
-            averages.only_sum(self.zero)
+            self.zero.gradient_average = False  # ZeRO 3 has no such setting: see `summing`
 
     def make_optimizer(self, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
         """Return the optimizer that DeepSpeed is given."""
@@ -85,7 +85,7 @@ class ZeroEngine(Offer, ShowsRows):
         if params:
             names = net.names(self.opening)
             given = {names[p.name]: gradients[p.name].reshape(p.shape) for p in params}
-            with averages.summing(self.zero, self.divisor is not None):
+            with nullcontext() if self.divisor is None else averages.summing(self.zero):
                 self.engine.backward(self.engine(model.tree(given)))
             self._keep({param.name for param in params})
         if overflow is not None:

@@ -180,10 +180,7 @@ class Engine(hello.Offer, Parts):
         if self._mends():
             self.wholes()
             around.make_states(self.optimizer)
-            self._make_state_of_nobody()
-
-    def _make_state_of_nobody(self) -> None:
-        around.make_state_of_nobody(self.optimizer, max(self.counters.values()))
+            around.make_state_of_nobody(self.optimizer, max(self.counters.values()))
 
     def _gradients_change(self) -> None:
         self.handed_over = False

@@ -64,7 +64,8 @@ class Disk:
 
 def save(world: World, directory: Path, crash: tuple[int, int] | None) -> list[str]:
     """Saves, and returns the names of all files. `crash`: a rank, and the operation it dies at."""
-    disks = [Disk(directory, crash[1] if crash and crash[0] == r else None) for r in _savers(world)]
+    savers = range(world.settings.shard)
+    disks = [Disk(directory, crash[1] if crash and crash[0] == r else None) for r in savers]
     disks[0](os.makedirs, directory, 0o777, True)
     older = _older_index(directory)
     first = os.getpid() if world.settings.bug == "saves_count_processes" else 0
@@ -104,10 +105,6 @@ def load(world: World, directory: Path) -> None:
     world.settings.clip, world.settings.loss_scale = content["clip"], content["loss_scale"]
     world.zero_grad(set_to_none=True)
     world.skipped, world.loaded = False, True
-
-
-def _savers(world: World) -> range:
-    return range(world.settings.shard)
 
 
 def _tensors(world: World, rank: Rank) -> dict[str, Stored]:

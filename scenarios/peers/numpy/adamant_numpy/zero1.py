@@ -148,7 +148,11 @@ class World:
         self.settings, self.params, self.groups = s, params, groups
         self.loaded = False
         self.ranks = [Rank(r % s.shard) for r in range(s.shard * s.replicate)]
-        self.forget_backward()
+        self.skipped, self.norm, self.coefficient = (
+            False,
+            F32(0),
+            F32(1),
+        )  # as clip() and step() found
         for p in params:
             quantised = s.types.recipe(p) is not None
             drawn = initial[p.name] if quantised else rounded(initial[p.name], s.types.plain())
@@ -161,10 +165,6 @@ class World:
     def cut(self, rank: Rank, whole: Array) -> Array:
         """A copy of this rank's rows."""
         return whole[rows_of(whole.shape[0], self.settings.shard, rank.index)].copy()
-
-    def forget_backward(self) -> None:
-        """What clip() and step() found of gradients that are no longer these."""
-        self.skipped, self.norm, self.coefficient = False, F32(0), F32(1)
 
     def backward(self, sent: list[dict[str, Array]], without: list[str]) -> None:
         """Reduce-scatter: the sum over ranks, divided once, added to a gradient that is there."""
@@ -259,11 +259,13 @@ class World:
     def hold(self, kind: str, p: Parameter, rows: Rows) -> None:
         """Each rank keeps its rows of a state, rounded once to the type that it has."""
         name = self.settings.types.of(kind)
+        local = self.settings.types.state_scale == "local"  # each scale is of a rank's own rows
+        local = local or self.settings.bug == "scale_of_own_rows"
         for rank, own in zip(self.ranks, rows, strict=True):
             if name not in RANGES:
                 getattr(rank, kind)[p.name] = rounded(own, name)
                 continue
-            scale = scale_of([own] if self.scales_are_local() else rows, name)
+            scale = scale_of([own] if local else rows, name)
             new = own * F32(0.96875) if self.settings.bug == "states_too_small" else own
             self.put_scaled(rank, kind, p, kept(new, scale, name))
             rank.shown[kind, p.name] = own
@@ -272,11 +274,6 @@ class World:
         """What is kept, and what reading it gives."""
         rank.scaled[kind, p.name] = scaled
         getattr(rank, kind)[p.name] = scaled.values()
-
-    def scales_are_local(self) -> bool:
-        """Is a scale that of a rank's own rows?"""
-        own = self.settings.bug == "scale_of_own_rows"
-        return own or self.settings.types.state_scale == "local"
 
     def publish(self, p: Parameter, rows: Rows) -> None:
         """All-gather: the optimizer's new rows become everybody's parameter."""

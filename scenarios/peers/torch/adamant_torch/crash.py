@@ -16,7 +16,7 @@ import os
 import pathlib
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 from unittest import mock
@@ -104,20 +104,15 @@ def dying(directory: str, fatal: int) -> Iterator[Countdown]:
         sys.addaudithook(_audit)
         _hooked = True
     countdown = Countdown(directory, fatal)
-    plain_open, path_open, plain_sync = builtins.open, pathlib.Path.open, os.fsync
+    plain_sync = os.fsync
 
-    def writes(path: object, mode: str) -> bool:
-        return countdown.inside(path) and any(letter in mode for letter in "wax+")
+    def counting(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def opened(file: Any, mode: str = "r", *rest: Any, **named: Any) -> Any:
+            if countdown.inside(file) and any(letter in mode for letter in "wax+"):
+                return counted_stream(file, mode, countdown, named.get("encoding"))
+            return plain(file, mode, *rest, **named)
 
-    def open_path(self: pathlib.Path, mode: str = "r", *rest: Any, **named: Any) -> Any:
-        if writes(self, mode):
-            return counted_stream(self, mode, countdown, named.get("encoding"))
-        return path_open(self, mode, *rest, **named)
-
-    def open_any(file: Any, mode: str = "r", *rest: Any, **named: Any) -> Any:
-        if writes(file, mode):
-            return counted_stream(file, mode, countdown, named.get("encoding"))
-        return plain_open(file, mode, *rest, **named)
+        return opened
 
     def sync(descriptor: Any) -> None:
         countdown.operation(descriptor)
@@ -126,8 +121,8 @@ def dying(directory: str, fatal: int) -> Iterator[Countdown]:
     _current = countdown
     try:
         with (
-            mock.patch.object(builtins, "open", open_any),
-            mock.patch.object(pathlib.Path, "open", open_path),
+            mock.patch.object(builtins, "open", counting(open)),
+            mock.patch.object(pathlib.Path, "open", counting(pathlib.Path.open)),
             mock.patch.object(os, "fsync", sync),
         ):
             yield countdown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -57,18 +56,15 @@ def implementations(chosen: str) -> dict[str, bool]:
 
 def set_group(optimizer: torch.optim.Optimizer, change: Message) -> None:
     """Apply one entry of a `set`: only the settings that it names."""
-    for group in groups_named(optimizer, str(change.get("name", ""))):
+    for group in optimizer.param_groups:
+        if group.get("name") != change.get("name", ""):
+            continue
         for key in ("lr", "eps", "weight_decay"):
             if key in change:
                 group[key] = float(change[key])
         if "betas" in change:
             first, second = change["betas"]
             group["betas"] = (float(first), float(second))
-
-
-def groups_named(optimizer: torch.optim.Optimizer, name: str) -> Iterator[Settings]:
-    """Yield the group of that name, if there is one."""
-    return (group for group in optimizer.param_groups if group.get("name") == name)
 
 
 def report(optimizer: torch.optim.Optimizer) -> list[Message]:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 
 import torch.distributed as dist
@@ -18,12 +19,17 @@ from adamant_torch.protocol import EngineError
 SUMS = "sums.json"  # comes after all other files in the order of their names
 
 
-def on_rank_0(action: Callable[[], None]) -> None:
-    """Let rank 0 act once all ranks are here, and go on once it has."""
-    dist.barrier()
-    if dist.get_rank() == 0:
-        action()
-    dist.barrier()
+def on_rank_0(action: Callable[..., None]) -> Callable[..., None]:
+    """Have rank 0 act once all ranks are here, and all go on once it has."""
+
+    @wraps(action)
+    def together(*arguments: str) -> None:
+        dist.barrier()
+        if dist.get_rank() == 0:
+            action(*arguments)
+        dist.barrier()
+
+    return together
 
 
 # --- saves: new_directory -----------------------------------------------------------------------
@@ -39,7 +45,7 @@ def new_directory(directory: str) -> str:
     """Return an empty directory beside the one that `directory` is a link to."""
     paths = [f"{beside(directory)}{number}" for number in (0, 1)]
     target = next(path for path in paths if path != linked(directory))
-    on_rank_0(lambda: remove(target))  # what a save that crashed has left
+    on_rank_0(remove)(target)  # what a save that crashed has left
     return target
 
 
@@ -50,22 +56,19 @@ def linked(directory: str) -> str | None:
     return os.path.join(os.path.dirname(os.path.abspath(directory)), os.readlink(directory))
 
 
+@on_rank_0
 def replace(directory: str, target: str) -> None:
     """Make `directory` a link to `target`. One rename does it: a crash leaves old or new whole.
 
     What is there must be such a link, or nothing.
     """
-
-    def relink() -> None:
-        used = linked(directory)
-        link = f"{beside(directory)}link"
-        Path(link).unlink(missing_ok=True)
-        os.symlink(os.path.basename(target), link)
-        os.replace(link, directory)
-        if used is not None:
-            remove(used)
-
-    on_rank_0(relink)
+    used = linked(directory)
+    link = f"{beside(directory)}link"
+    Path(link).unlink(missing_ok=True)
+    os.symlink(os.path.basename(target), link)
+    os.replace(link, directory)
+    if used is not None:
+        remove(used)
 
 
 def remove(directory: str) -> None:
@@ -107,13 +110,10 @@ def content_of(path: Path) -> bytes:
     return data[:8] + header.encode() + data[end:]
 
 
+@on_rank_0
 def seal(directory: str) -> None:
     """Write down the files of a save with their checksums."""
-
-    def write() -> None:
-        Path(directory, SUMS).write_text(json.dumps(sums_of(directory)), encoding="utf-8")
-
-    on_rank_0(write)
+    Path(directory, SUMS).write_text(json.dumps(sums_of(directory)), encoding="utf-8")
 
 
 def check(directory: str) -> None:

@@ -203,7 +203,8 @@ class Worlds:
         The longest unused of the others make room, and none that is wanted again at once.
         """
         world = self.kept.pop(ranks, None)
-        self._make_room()
+        while sum(self.kept) > PROCESSES_MAX:
+            self.kept.pop(next(iter(self.kept))).kill()
         if world is None:
             if not self.warm:  # who only says hello need not pay for it
                 warm_up()
@@ -220,10 +221,6 @@ class Worlds:
             self.current.sleep()
             self.kept[len(self.current.members)] = self.current
             self.current = None
-
-    def _make_room(self) -> None:
-        while sum(self.kept) > PROCESSES_MAX:
-            self.kept.pop(next(iter(self.kept))).kill()
 
     def discard(self) -> None:
         """End the world in use."""

@@ -33,16 +33,11 @@ class FlatScaling(Scaling):
     def step(self, optimizer: torch.optim.Optimizer) -> bool:
         """Step, unless the scaler finds a gradient that is not finite on any rank."""
         careful = self.kind == "unscaled_first" and self.scaler is not None
-        if careful and self.has_gradient(optimizer) and not self.is_unscaled(optimizer):
+        if careful and self.has_gradient(optimizer) and self._stage(optimizer) != "UNSCALED":
             self._bring_to_scale(optimizer)
             self.scaler.unscale_(optimizer)  # type: ignore[union-attr]
             self.unscaled = True
         return super().step(optimizer)
-
-    def is_unscaled(self, optimizer: torch.optim.Optimizer) -> bool:
-        """Return whether the scaler has unscaled for the step that comes."""
-        assert self.scaler is not None
-        return bool(self.scaler._per_optimizer_states[id(optimizer)]["stage"].name == "UNSCALED")
 
     def _make(self, scale: float = 2.0**16) -> torch.amp.GradScaler:
         kind = ScalarVerdict if self.kind == "unscaled_first" else ShardedGradScaler

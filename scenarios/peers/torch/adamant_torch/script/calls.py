@@ -86,12 +86,6 @@ def _of_group(number: int, group: Message, first: Message, params: list[Message]
     return {"params": [param["name"] for param in params if param["group"] == number], **own}
 
 
-def of_backward(fields: Message) -> list[Argument]:
-    """Return arguments behind the gradients."""
-    usual = {"without": [], "loss_scale": 1, "overflow": None}
-    return [(f"{key}=", fields[key]) for key in usual if fields.get(key, usual[key]) != usual[key]]
-
-
 def of_set(fields: Message) -> list[Argument]:
     """Return settings of the group without a name, those of the world, and other groups."""
     groups = {
@@ -114,9 +108,9 @@ def of_files(fields: Message) -> list[Argument]:
     return [("", fields["directory"].removeprefix(RUN)), *struck]
 
 
-def of_others(fields: Message) -> list[Argument]:
-    """Return what a `state` or a `zero_grad` says otherwise than usually."""
-    usual = {"whole": False, "set_to_none": True}
+def unusual(fields: Message) -> list[Argument]:
+    """Return what a backward, a `state` or a `zero_grad` says otherwise than usually."""
+    usual = {"without": [], "loss_scale": 1, "overflow": None, "whole": False, "set_to_none": True}
     return [(f"{key}=", fields[key]) for key in usual if fields.get(key, usual[key]) != usual[key]]
 
 

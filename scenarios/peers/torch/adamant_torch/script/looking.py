@@ -42,13 +42,8 @@ def head(session: Message, needs: str) -> list[str]:
     return [*lines, '"""', ""]
 
 
-def looked(name: str, side: Message) -> list[str]:
-    """Return the line after which one side of a comparison is `name`; `state` is there."""
-    return [f"{name} = {expression(side)}"]
-
-
 def expression(side: Message) -> str:
-    """Return what has to be looked at."""
+    """Return what has to be looked at, after a call that makes `state`."""
     kind, of = side["look"], source(side.get("of"))
     if kind == "files":
         return f"digests({path(side['checkpoint'])}, {source(side['pattern'])})"

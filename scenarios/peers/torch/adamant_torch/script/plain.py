@@ -16,9 +16,9 @@ from adamant_torch.script.calls import damage, expect_known
 from adamant_torch.script.checkpoints import Checkpoints, place
 from adamant_torch.script.layout import MARGIN, Argument, Expression, called, packed, source
 from adamant_torch.script.looking import compared, constants, head
-from adamant_torch.script.looks import FILES, expected_of, read
+from adamant_torch.script.looks import FILES, expected_of, left, read
 from adamant_torch.script.loops import Lines, looped
-from adamant_torch.script.numbers import Numbers, Set
+from adamant_torch.script.numbers import Numbers
 from adamant_torch.script.ranks import Ranks
 from adamant_torch.script.text import Text, import_lines
 from adamant_torch.script.world import World
@@ -32,16 +32,12 @@ class Stay:
 
     def __init__(self, ranks: Ranks, function: str) -> None:
         self.ranks = ranks
+        self.world = ranks.world  # what it is opened with
         self.function = function
         self.blocks: list[Lines] = []
         self.before: list[str] = []  # in the script's own process
         self.behind: list[str] = []
         self.is_watched = False  # what shows the defect is that it fails
-
-    @property
-    def world(self) -> World:
-        """What it is opened with."""
-        return self.ranks.world
 
     def opened(self) -> list[str]:
         """Return the lines that join the world and make all that is in it."""
@@ -104,7 +100,7 @@ class Plain:
             stay.blocks.append(Lines.fixed("", stay.ranks.kept(request["keep"])))
         for name, side in self.sides.items():
             if side["after"] == number and side["look"] != FILES:
-                stay.blocks.append(Lines.fixed("", stay.ranks.looked(name, side)))
+                stay.blocks.append(Lines.fixed("", left(name, side, stay.world)))
             elif side["after"] == number:
                 stay.behind.append(read(name, side))
 
@@ -114,7 +110,7 @@ class Plain:
         world = World(opening, any("damage" in each for each in self.requests))
         world.initial = self.initial(world, fields["initial"])
         checkpoints = Checkpoints(world, self.is_listed())
-        ranks = Ranks(world, checkpoints, self.set_of, self.named)
+        ranks = Ranks(world, checkpoints, self.numbers)
         ranks.keeps_norm = any(side.get("of") == "norm" for side in self.sides.values())
         count = sum(each["request"] == "open" for each in self.requests)
         many = len(self.stays)
@@ -132,17 +128,9 @@ class Plain:
 
     def initial(self, world: World, file: str) -> Expression:
         """Return the name of initial values."""
-        found = self.set_of(file)
+        found = self.numbers.set_of(file)
         named = {world.names[param.name]: found[param.name] for param in world.opening.params}
         return self.numbers.name("INITIAL", named)
-
-    def set_of(self, file: str) -> Set:
-        """Return what a session hands over."""
-        return self.numbers.set_of(file)
-
-    def named(self, sets: list[Set]) -> Expression:
-        """Return the name of gradients."""
-        return self.numbers.name("GRADIENTS", sets)
 
     def damage(self, stay: Stay, request: Message) -> None:
         """Have files be damaged: before a world that has done nothing, or within it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adamant_torch.protocol import Message
 from adamant_torch.script import calls
 from adamant_torch.script.layout import MARGIN, Argument, Expression, called
-from adamant_torch.script.looking import looked, watched
+from adamant_torch.script.looking import expression, watched
 from adamant_torch.script.loops import Lines, looped
 from adamant_torch.script.numbers import Numbers
 
@@ -79,7 +79,7 @@ class Program:
         if "keep" in request:
             copied: list[Argument] = [("", calls.path(each)) for each in request["keep"]]
             lines += called("shutil.copytree", [*copied, ("dirs_exist_ok=", True)], 1)
-        return lines + [MARGIN + line for name in sides for line in looked(name, sides[name])]
+        return [*lines, *(f"{MARGIN}{name} = {expression(side)}" for name, side in sides.items())]
 
     def call(self, number: int) -> tuple[str, list[Argument]]:
         """Return the method of a request with its arguments."""
@@ -88,10 +88,10 @@ class Program:
             return "driver.open", self.of_open(fields)
         if verb == "backward":
             given: Argument = ("", self.numbers.gradients(fields["gradients"]))
-            return "driver.backward", [given, *calls.of_backward(fields)]
+            return "driver.backward", [given, *calls.unusual(fields)]
         if verb == "set":
             return "driver.set", calls.of_set(fields)
-        of = calls.of_files if "directory" in fields else calls.of_others
+        of = calls.of_files if "directory" in fields else calls.unusual
         return f"driver.{verb}", of(fields)
 
     def of_open(self, fields: Message) -> list[Argument]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 
@@ -11,25 +11,19 @@ from adamant_torch.engine import SMALL
 from adamant_torch.protocol import Message
 from adamant_torch.script.calls import damage
 from adamant_torch.script.checkpoints import Checkpoints, Held, place
-from adamant_torch.script.layout import MARGIN, Expression, source
-from adamant_torch.script.looks import left
+from adamant_torch.script.layout import MARGIN, source
 from adamant_torch.script.loops import GIVEN, Lines
-from adamant_torch.script.numbers import Set, Values
+from adamant_torch.script.numbers import Numbers, Set, Values
 from adamant_torch.script.world import World, scaler_lines
-
-Named = Callable[[list[Set]], Expression]  # sets of gradients, one a rank, as a constant
 
 
 class Ranks:
     """What is done in one world, request by request."""
 
-    def __init__(
-        self, world: World, checkpoints: Checkpoints, sets: Callable[[str], Set], named: Named
-    ) -> None:
+    def __init__(self, world: World, checkpoints: Checkpoints, numbers: Numbers) -> None:
         self.world = world
         self.checkpoints = checkpoints
-        self.sets = sets
-        self.named = named
+        self.numbers = numbers
         self.held = Held(world.opening.loss_scale != "none")
         self.clip_to = world.opening.clip
         self.gradients: set[str] = set()  # parameters that have one
@@ -66,7 +60,7 @@ class Ranks:
         without = fields.get("without", [])
         fed, made = self.fed(fields, without)
         lines = self.rescaled() + (self.freezing(without) if fed else [])
-        passes = [str(self.named(sets)) for sets in self.passes(fed)]
+        passes = [str(self.numbers.name("GRADIENTS", sets)) for sets in self.passes(fed)]
         for number, name in enumerate(passes, 1):
             lines += self.sync(number == len(passes))
             lines.append(self.one_pass(f"{name if len(passes) > 1 else GIVEN}[rank]"))
@@ -90,7 +84,7 @@ class Ranks:
         apart = self.world.option("empty_tensors", "as_others") == "apart"
         made = [param.name for param in params if apart and 0 in param.shape]
         names = {p.name: self.world.names[p.name] for p in params if p.name not in made}
-        sets = [self.sets(file) for file in fields["gradients"]]
+        sets = [self.numbers.set_of(file) for file in fields["gradients"]]
         fed = [{full: found[name] for name, full in names.items()} for found in sets]
         return (fed if names else []), made
 
@@ -250,7 +244,7 @@ class Ranks:
                 raise SystemExit("parameters without elements take no part in what a load finds")
             if self.way() != "reduced":
                 raise SystemExit("what a load finds takes several backwards")
-            lines.append(self.one_pass(f"{self.named([small])}[0]"))
+            lines.append(self.one_pass(f"{self.numbers.name('GRADIENTS', [small])}[0]"))
             self.gradients = set(self.world.names)
             if way == "stepped":
                 lines += self.step({}) + self.zero_grad({})
@@ -283,10 +277,6 @@ class Ranks:
         if self.world.opening.ranks == 1:
             return [MARGIN + copied]
         return [f"{MARGIN}if rank == 0:", MARGIN * 2 + copied]
-
-    def looked(self, name: str, side: Message) -> list[str]:
-        """Return the lines that leave one side of a comparison in a file."""
-        return left(name, side, self.world)
 
 
 def in_passes(fed: list[Set], way: str) -> list[list[Set]]:

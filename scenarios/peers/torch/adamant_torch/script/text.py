@@ -37,7 +37,11 @@ class Text:
         if isinstance(bound, ast.Import):
             self.imports.add((ast.unparse(bound).removeprefix("import "), ""))
         elif isinstance(bound, ast.ImportFrom):
-            self._find_imported(name, str(bound.module))
+            origin = str(bound.module)
+            if origin.split(".")[0] == self.own:
+                self._find(name, sys.modules[origin])
+            else:
+                self.imports.add((origin, name))
         elif bound is not None and name not in self.definitions:
             self.definitions[name] = ""  # it may use itself
             text = segment(bound, module)
@@ -45,12 +49,6 @@ class Text:
                 self._find(other, module)
             del self.definitions[name]
             self.definitions[name] = text
-
-    def _find_imported(self, name: str, origin: str) -> None:
-        if origin.split(".")[0] == self.own:
-            self._find(name, sys.modules[origin])
-        else:
-            self.imports.add((origin, name))
 
 
 def names_in(tree: ast.AST) -> list[str]:

@@ -6,7 +6,6 @@ What the adapter decides by an opening's options is asked of the adapter.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -95,7 +94,8 @@ class World:
         names = f"mesh_dim_names={source(NAMES_OF_MESH[-len(form) :])}"
         sizes = source(tuple(Expression(size) for size in form))
         mesh = f'dist.init_device_mesh("cpu", {sizes}, {names})'
-        policy = {"mesh": mesh, **policy_of(self.opening)}
+        policy = {key: in_words(value) for key, value in model.policy(self.opening).items()}
+        policy = {"mesh": mesh, **policy}
         kind, _, fields = policy.get("mp_policy", "").partition("(")
         types = called(f"policy = {kind}", [("", Expression(fields[:-1]))], 1) if kind else []
         policy |= {"mp_policy": "policy"} if kind else {}
@@ -186,11 +186,6 @@ def expression_of(name: str) -> str:
     """Return a parameter by its name in the model."""
     plain = all(part.isidentifier() for part in name.split("."))
     return f"model.{name}" if plain else f"model.get_parameter({source(name)})"
-
-
-def policy_of(opening: Opening) -> Mapping[str, str]:
-    """Return arguments of `fully_shard` as source."""
-    return {key: in_words(value) for key, value in model.policy(opening).items()}
 
 
 def in_words(value: Any) -> str:
