@@ -6,7 +6,7 @@ Model, loss and optimizer are those of `adamant_torch`; accelerate shards, wraps
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 from torch import nn
@@ -20,7 +20,6 @@ from adamant_torch.protocol import Message
 from adamant_torch.requests import Overflow, Precision
 
 SMALL = 2.0**-120  # above it a quarter is a normal number, in fp32 and in bf16
-TRIED: dict[str, tuple[str, ...]] = {"accelerate": ("1.15.0",), "torch": ("2.13.0",)}
 # Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide accelerate's.
 AROUND = {"empty_groups": ["dropped"]}
 
@@ -44,7 +43,7 @@ class AccelerateEngine(Engine):
     """An Accelerator with one model and one optimizer."""
 
     name = "accelerate"
-    tried = TRIED
+    tried: ClassVar = {"accelerate": ("1.15.0",), "torch": ("2.13.0",)}
     known_files = (known_beside(__file__), *Engine.known_files)
 
     @classmethod

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch.distributed.device_mesh import DeviceMesh
 
 from adamant_deepspeed import around, averages, checkpoints, net, partitions, scales, surroundings
 from adamant_deepspeed.config import config
-from adamant_deepspeed.offer import Offer
 from adamant_deepspeed.places import Place, gather
 from adamant_torch import model, optimizer
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import BF16, FP16, FP32, UNHARMED, precision
 from adamant_torch.model import DTYPES
-from adamant_torch.protocol import ProtocolError
+from adamant_torch.protocol import Message, ProtocolError
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.rows import ShowsRows, Tensors
 
@@ -29,11 +30,15 @@ import deepspeed  # noqa: E402  (it reads its environment as it is imported)
 
 surroundings.settle()
 Flats = list[torch.Tensor]
+SAME_BITS = ["checkpoints", "reduce_scatter", "contiguous_gradients", "persist"]
 
 
-class ZeroEngine(Offer, ShowsRows):
+class ZeroEngine(ShowsRows):
     """DeepSpeed with ZeRO 1, 2 or 3, its CPU Adam or PyTorch's, and its checkpoints."""
 
+    name = "deepspeed"
+    tried: ClassVar = {"deepspeed": ("0.19.8",), "torch": ("2.13.0",)}
+    known_files = (known_beside(__file__),)
     compiled = not surroundings.why_not_compiled()
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
@@ -46,6 +51,56 @@ class ZeroEngine(Offer, ShowsRows):
         self.as_reduced = False  # DeepSpeed still holds what `kept` holds
         self.clips = False  # the next step clips
         self.scaling: scales.Scales = scales.Scales(opening.loss_scale, opening.clip)
+
+    # --- what is offered ------------------------------------------------------------------------
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what DeepSpeed can on CPUs; `defaults` are PyTorch's."""
+        plain = {key: value for key, value in defaults.items() if key != "load_precisions"}
+        return {
+            **plain,
+            "replicate_max": 1,
+            # DeepSpeed scales losses with fp16, and with nothing else.
+            "precisions": [
+                {**precision([FP32], [FP32], "none", FP32), "loss_scale": ["none"]},
+                {**precision([BF16], [FP32, BF16], FP32, FP32), "loss_scale": ["none"]},
+                precision([FP16], [FP32, FP16], FP32, FP32),
+            ],
+            "unscales_in_place": False,
+            "gradients_in_place": False,
+            "empty_tensors": False,
+            "step_counters": ["group"],
+            "gradients": ["exact", "normal"],
+            "save": True,
+            "load": True,
+            "loads_in_any_order": False,
+            **UNHARMED,
+            "promises": ["repeated", "options", "resumed"],
+            "same_options": SAME_BITS,
+            "same_files": [],
+        }
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return all options with what they accept; the first is the default."""
+        return {
+            "zero": ["2", "1", "3"],
+            "optimizer": ["torch_adam", "cpu_adam"] if cls.compiled else ["torch_adam"],
+            "corrections": ["fp64", "fp32"],
+            "tails": ["filled", "as_cut"],
+            "checkpoints": ["by_world", "universal"],
+            "universal_load": ["mended", "plain"],
+            "reduce_scatter": ["true", "false"],
+            "contiguous_gradients": ["true", "false"],
+            "persist": ["true", "false"],
+            "average": ["sum", "deepspeed"],
+            "clip_factor": ["quotient", "reciprocal"],
+            "missing_gradients": ["kept", "zeros"],
+            "missing_states": ["made", "left"],
+            "saves": ["emptied", "in_place"],
+            "non_finite": ["stepped", "skipped"],
+        }
 
     def arithmetic(self) -> str:
         """Return "interval": shard boundaries decide which elements a vector's code computes."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from megatron.core.optimizer import get_megatron_optimizer
 
-from adamant_megatron import around, checkpoint, groups, hello, model, settings, stand_ins
+from adamant_megatron import around, checkpoint, groups, model, settings, stand_ins
 from adamant_megatron.parts import Parts
 from adamant_megatron.scale import Scale
+from adamant_torch.engine import known_beside
+from adamant_torch.hello import BF16, FP16, FP32, UNHARMED, precision
 from adamant_torch.model import module_name
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
@@ -34,13 +36,56 @@ def on_device(verb: Verb) -> Verb:
     return run  # type: ignore[return-value]
 
 
-class Engine(hello.Offer, Parts):
+class Engine(Parts):
     """DDP's gradient buffers, the DistributedOptimizer over torch's Adam, dist_checkpointing."""
+
+    name = "megatron"
+    tried: ClassVar = {"megatron-core": ("0.16.1",), "torch": ("2.13.0",)}
+    known_files: tuple[str, ...] = (known_beside(__file__),)
 
     def __init__(self, opening: Opening, mesh: Any, rank: int) -> None:
         super().__init__(opening, mesh, rank)
         self.scaling: Scale = Scale(opening.clip)
         self.handed_over = False  # the inner optimizer has the gradients, without loss scale
+
+    # --- what is offered ------------------------------------------------------------------------
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what the DistributedOptimizer can do on processes without a GPU.
+
+        Gradients, main weights, where there are any, and moments are fp32: Megatron adds up and
+        reduces gradients of 16 bits in fp32 unless it is told otherwise. It makes a dynamic scale
+        for fp16 alone, and takes no fp16 without a scale.
+        """
+        kept = {key: value for key, value in defaults.items() if key != "load_precisions"}
+        return {
+            **kept,
+            "precisions": [
+                {**precision([FP32], [FP32], "none", FP32), "loss_scale": ["none", "fixed"]},
+                {**precision([BF16], [FP32], FP32, FP32), "loss_scale": ["none", "fixed"]},
+                {**precision([FP16], [FP32], FP32, FP32), "loss_scale": ["fixed", "dynamic"]},
+            ],
+            "empty_tensors": False,
+            "set": ["lr", "betas", "eps", "weight_decay", "clip"],
+            "save": True,
+            "load": True,
+            "loads_in_any_order": True,
+            **UNHARMED,
+            "promises": ["worlds", "repeated", "resumed"],
+            "same_options": [],
+        }
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return the options with what they accept; the first is the default."""
+        return {
+            "buckets": ["one", "small"],
+            "format": ["fully_reshardable"],
+            "groups": ["multiplied", "as_is"],
+            "states": ["mended", "as_is"],
+            "nan_norm": ["clips", "as_is"],
+        }
 
     def arithmetic(self) -> str:
         """Return that any order of operations may be right: what torch's Adam does is not said."""

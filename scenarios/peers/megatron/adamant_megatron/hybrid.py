@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from megatron.core.optimizer import optimizer_config
 
-from adamant_megatron import around, hello, settings
+from adamant_megatron import around, settings
 from adamant_megatron.engine import Engine
 from adamant_torch.engine import known_beside
 from adamant_torch.protocol import Message
@@ -42,8 +42,15 @@ class Hybrid(Engine):
 
     @classmethod
     def options(cls, defaults: Message) -> Message:
-        """Return the choices of this engine."""
-        return {**super().options(defaults), **hello.hybrid_options()}
+        """Return the choices of this engine; `streams` is about what stands in for CUDA's."""
+        return {
+            **super().options(defaults),
+            "precision_aware": ["true", "false"],
+            "fraction": ["1.0", "0.5"],
+            "overlap": ["true", "false"],
+            "streams": ["late", "at_once"],
+            "old_gradients": ["dropped", "kept"],
+        }
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
         """Build model, DDP and optimizer."""

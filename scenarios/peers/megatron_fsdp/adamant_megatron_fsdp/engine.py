@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -11,11 +11,13 @@ from megatron_fsdp import MixedPrecisionPolicy, fully_shard_model, fully_shard_o
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from adamant_megatron_fsdp import hello, model
+from adamant_megatron_fsdp import model
 from adamant_torch import optimizer
 from adamant_torch.engine import known_beside
+from adamant_torch.hello import BF16, FP32, UNHARMED, precision
 from adamant_torch.model import module_name, tree
 from adamant_torch.optimizer import Settings
+from adamant_torch.protocol import Message
 from adamant_torch.requests import Overflow
 from adamant_torch.rows import PutTogether, Tensors
 from adamant_torch.shards import local
@@ -23,10 +25,55 @@ from adamant_torch.shards import local
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class MegatronFsdpEngine(hello.Offer, PutTogether):
+class MegatronFsdpEngine(PutTogether):
     """A model and an optimizer that Megatron-FSDP has sharded."""
 
+    name = "megatron_fsdp"
+    tried: ClassVar = {"megatron-fsdp": ("0.6.1",), "torch": ("2.13.0",)}
+    known_files: tuple[str, ...] = (known_beside(__file__),)
     undoes_first_step = True  # the one that `fully_shard_optimizer` takes
+
+    # --- what is offered ------------------------------------------------------------------------
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what Megatron-FSDP can; `defaults` are PyTorch's."""
+        return {
+            **defaults,
+            "precisions": [
+                precision([FP32], [FP32], "none", FP32),
+                precision([BF16], [FP32], FP32, FP32),
+            ],
+            "load_precisions": [],
+            "unscales_in_place": False,
+            "empty_tensors": False,
+            "clip": False,
+            "loss_scale": ["none"],
+            "set": ["lr", "betas", "eps", "weight_decay"],
+            "gradients": ["exact", "normal"],
+            "loads_in_any_order": False,
+            **UNHARMED,
+            "promises": ["worlds", "repeated", "options", "resumed"],
+            "same_options": ["zero", "outer", "units", "main_weights"],
+        }
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return all options with what they accept; the first is the default.
+
+        The last ones choose ways around known defects. Of PyTorch's implementations the fused one
+        is left out: its bits depend on the world, which is known of PyTorch.
+        """
+        return {
+            "implementation": ["single", "foreach"],
+            "zero": ["optim_grads_params", "optim_grads", "optim"],
+            "outer": ["no_shard", "optim"],
+            "main_weights": ["own", "shared"],
+            "units": ["given", "one"],
+            "missing_gradients": ["dropped", "zeros"],
+            "cut_rows": ["avoided", "met"],
+            "empty_groups": ["dropped", "kept"],
+        }
 
     # --- building -------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 import torch.distributed as dist
@@ -31,8 +31,6 @@ from adamant_torch.scale import Scaling
 from adamant_torch.several import Several, parts
 from adamant_torch.shards import Shard, put, shard_of
 
-# Releases that an adapter was tried with, by the name of the distribution.
-TRIED: dict[str, tuple[str, ...]] = {"torch": ("2.8.0", "2.13.0", "2.14.1", "2.15.0")}
 SMALL = 2.0**-8  # a gradient that stays finite in fp16 under a loss scale of 65536
 
 
@@ -48,7 +46,10 @@ class Engine:
     """FSDP2, Adam or AdamW, GradScaler and distributed checkpoints, as PyTorch has them."""
 
     name = "torch"
-    tried = TRIED
+    # Releases that the adapter was tried with, by the name of the distribution.
+    tried: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "torch": ("2.8.0", "2.13.0", "2.14.1", "2.15.0")
+    }
     known_files: tuple[str, ...] = (OF_PYTORCH,)  # its own first, then those of what is below it
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:

@@ -8,7 +8,7 @@ because a search has thousands of shapes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8
@@ -27,7 +27,6 @@ OPTIMIZERS: dict[tuple[str, str], Callable[..., torch.optim.Optimizer]] = {
     ("adam", "4bit"): Adam4bit,
     ("adam", "fp8"): AdamFp8,
 }
-TRIED: dict[str, tuple[str, ...]] = {"torchao": ("0.18.0",), "torch": ("2.13.0",)}
 FROM_PYTORCH = ("state_dict", "template", "async_save", "offload_policy")
 AROUND = {
     "empty_groups": "dropped",
@@ -43,7 +42,7 @@ class TorchaoEngine(Engine):
     """FSDP2 with an optimizer of `torchao.optim`."""
 
     name = "torchao"
-    tried = TRIED
+    tried: ClassVar = {"torchao": ("0.18.0",), "torch": ("2.13.0",)}
     known_files = (known_beside(__file__), *Engine.known_files)
     counts_in_fp64 = True  # the way around a bias correction in fp32
     compiled = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -24,7 +24,6 @@ from adamant_torch.protocol import EngineError, Message
 
 Settings = dict[str, Any]
 NAMES = {"adam": "Adam", "adamw": "AdamW"}
-TRIED: dict[str, tuple[str, ...]] = {"torchtitan": ("0.3.0",), "torch": ("2.13.0",)}
 # Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide torchtitan's.
 AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 
@@ -44,7 +43,7 @@ class TorchtitanEngine(Engine):
     """torchtitan's optimizer and checkpoints around the model of `adamant_torch`."""
 
     name = "torchtitan"
-    tried = TRIED
+    tried: ClassVar = {"torchtitan": ("0.3.0",), "torch": ("2.13.0",)}
     known_files = (known_beside(__file__), *Engine.known_files)
 
     @classmethod
