@@ -26,8 +26,9 @@ class Child:
     def __init__(self, serve: Serve) -> None:
         forking = multiprocessing.get_context("fork")
         self.pipe, other = forking.Pipe()
-        ends = (other, self.pipe)
-        self.process = forking.Process(target=_serve, args=(serve, *ends, os.getpid()))
+        given = (serve, other, self.pipe, os.getpid())
+        # A daemon is ended, and not waited for, where the launcher ends without a word to it.
+        self.process = forking.Process(target=_serve, args=given, daemon=True)
         self.process.start()
         other.close()
 
@@ -57,4 +58,8 @@ def _serve(serve: Serve, pipe: Any, of_parent: Any, parent: int) -> None:
     of_parent.close()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     while os.getppid() == parent:  # it may have been gone before that
-        pipe.send_bytes(json.dumps(serve(pipe.recv())).encode())
+        try:
+            request = pipe.recv()
+        except EOFError:
+            return
+        pipe.send_bytes(json.dumps(serve(request)).encode())

@@ -354,6 +354,22 @@ def test_nothing_is_left_when_the_input_ends(peer: Conversation) -> None:
     assert is_gone(world)
 
 
+def test_nothing_is_left_when_nobody_reads(peer: Conversation) -> None:
+    """Launcher and world end at the next reply."""
+    peer.open()
+    (world,) = children_of(peer.process.pid)
+    assert peer.process.stdin is not None
+    assert peer.process.stdout is not None
+    peer.process.stdout.close()
+    peer.process.stdin.write(b'{"id": 9, "request": "step"}\n')
+    peer.process.stdin.flush()
+    assert peer.process.wait(timeout=5) == 0
+    assert is_gone(world)
+    assert peer.process.stderr is not None
+    assert peer.process.stderr.read() == b""
+    peer.process.stdout = None
+
+
 def test_nothing_is_left_of_a_launcher_that_was_killed(peer: Conversation) -> None:
     """A world dies with its parent."""
     peer.open()
