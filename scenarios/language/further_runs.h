@@ -5,9 +5,17 @@
 #include <cstddef>
 #include <vector>
 
+#include "scenarios/language/laws.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
+
+/// What is broken where two runs of which this is promised come to different things.
+inline Law law_of(Promise promise) {
+  constexpr Law laws[] = {Law::runs_worlds, Law::runs_repeated, Law::runs_options,
+                          Law::runs_resumed};
+  return laws[static_cast<int>(promise)];
+}
 
 struct FurtherRun {
   Scenario scenario;  // has no further runs

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "oracle/types.h"
-#include "scenarios/language/laws.h"
 #include "scenarios/language/program.h"
 #include "scenarios/language/recipe.h"
 #include "scenarios/language/world.h"
@@ -55,13 +54,6 @@ struct Again {
 enum class Promise { worlds, repeated, options, resumed };
 inline constexpr Promise all_promises[] = {Promise::worlds, Promise::repeated, Promise::options,
                                            Promise::resumed};
-
-/// What is broken where two runs of which this is promised come to different things.
-inline Law law_of(Promise promise) {
-  constexpr Law laws[] = {Law::runs_worlds, Law::runs_repeated, Law::runs_options,
-                          Law::runs_resumed};
-  return laws[static_cast<int>(promise)];
-}
 
 /// The boldest promise that a further run puts to the test.
 inline Promise promise_of(Again const& again) {

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "scenarios/language/further_runs.h"
 #include "scenarios/language/words.h"
 
 namespace adamant::scenarios {
