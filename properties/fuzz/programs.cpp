@@ -19,7 +19,8 @@ void walk(scenarios::Scenario const& scenario) {
   for (int count = 0; count < primitives_max; ++count) {
     auto const primitive = walk.next();
     if (!primitive) return;
-    if (primitive->setting > 0) program.setting(primitive->setting);
+    auto const* const load = primitive->as<scenarios::resolved::Load>();
+    if (load != nullptr && load->setting > 0) program.setting(load->setting);
   }
 }
 

@@ -107,18 +107,27 @@ class Counting {
   }
 
   void advance(Primitive const& operation) {
-    if (operation.clip.value_or(scenarios::Clip()) ||
-        operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none)
-      use_scaling();
-    if (operation.kind == Primitive::Kind::replay)
-      for (Primitive const& captured : operation.captured) advance(captured);
-    for (oracle::Budget& budget : budgets_) {
-      if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
-      if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
-      if (operation.kind == Primitive::Kind::step) budget.step();
-      if (operation.kind == Primitive::Kind::offload) budget.offload();
-      if (operation.kind == Primitive::Kind::reload) budget.reload();
-    }
+    auto const all = [&](auto const& change) { std::ranges::for_each(budgets_, change); };
+    match(
+        operation.what,
+        [&](scenarios::resolved::Backward const& backward) {
+          all([&](oracle::Budget& budget) { budget.backward(backward.without); });
+        },
+        [&](scenarios::ZeroGrad const& zero_grad) {
+          all([&](oracle::Budget& budget) { budget.zero_grad(zero_grad.set_to_none); });
+        },
+        [&](scenarios::Step const&) { all(&oracle::Budget::step); },
+        [&](scenarios::OffloadStates const&) { all(&oracle::Budget::offload); },
+        [&](scenarios::ReloadStates const&) { all(&oracle::Budget::reload); },
+        [&](scenarios::resolved::Set const& set) {
+          LossScale const scale = set.change.loss_scale.value_or(LossScale());
+          if (set.change.clip.value_or(scenarios::Clip()) || scale.kind != LossScale::Kind::none)
+            use_scaling();
+        },
+        [&](scenarios::resolved::Replay const& replay) {
+          for (scenarios::Recorded const& each : replay.body) advance({.what = executed(each)});
+        },
+        [](scenarios::resolved::Load const&) {}, [](scenarios::LeavesMemory auto const&) {});
   }
 
   std::vector<ParameterSpec> parameters_;

@@ -50,11 +50,10 @@ std::string difference(Kept const& before, Kept const& now) {
 
 /// Of a replay it is enough that it steps: its own backward may give the gradients.
 bool steps(Primitive const& operation, bool has_gradient) {
-  if (operation.kind == Primitive::Kind::step) return has_gradient;
-  return std::any_of(
-      operation.captured.begin(), operation.captured.end(), [&](Primitive const& captured) {
-        return operation.kind == Primitive::Kind::replay && captured.kind == Primitive::Kind::step;
-      });
+  if (operation.as<scenarios::Step>() != nullptr) return has_gradient;
+  return operation.as<scenarios::resolved::Replay>() != nullptr &&
+         std::ranges::any_of(body_of(operation),
+                             std::holds_alternative<scenarios::Step, scenarios::Recorded>);
 }
 
 std::string only_steps_write(scenarios::Scenario const& scenario, std::string const& bug) {
@@ -63,8 +62,8 @@ std::string only_steps_write(scenarios::Scenario const& scenario, std::string co
   execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
     for (std::size_t p = 0; p < before.size(); ++p) {
       Kept now = look_at(world, static_cast<int>(p));
-      bool const may_write =
-          operation.kind == Primitive::Kind::load || steps(operation, before[p].has_gradient);
+      bool const may_write = operation.as<scenarios::resolved::Load>() != nullptr ||
+                             steps(operation, before[p].has_gradient);
       if (!may_write && found == no_difference) found = difference(before[p], now);
       before[p] = std::move(now);
     }

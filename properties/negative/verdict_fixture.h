@@ -17,19 +17,10 @@ using scenarios::Law;
 using Laws = std::set<Law>;
 inline Laws const silent = {};
 
-inline scenarios::Primitive operation(scenarios::Primitive::Kind kind, bool set_to_none = true) {
-  scenarios::Primitive result;
-  result.kind = kind;
-  result.set_to_none = set_to_none;
-  return result;
-}
-
-inline scenarios::Primitive const check = operation(scenarios::Primitive::Kind::check);
-inline scenarios::Primitive const step = operation(scenarios::Primitive::Kind::step);
-inline scenarios::Primitive const zero_grad_to_none =
-    operation(scenarios::Primitive::Kind::zero_grad);
-inline scenarios::Primitive const zero_grad_to_zeros =
-    operation(scenarios::Primitive::Kind::zero_grad, false);
+inline scenarios::Primitive const check = {.what = scenarios::Check{}};
+inline scenarios::Primitive const step = {.what = scenarios::Step{}};
+inline scenarios::Primitive const zero_grad_to_none = {.what = scenarios::ZeroGrad{}};
+inline scenarios::Primitive const zero_grad_to_zeros = {.what = scenarios::ZeroGrad{false}};
 
 /// A world and the verdict on it.
 class VerdictReports : public testing::Test {

@@ -12,10 +12,7 @@ using scenarios::Primitive;
 
 class VerdictReportsOnLoads : public VerdictReports {
  protected:
-  VerdictReportsOnLoads() {
-    save_.checkpoint = load_.checkpoint = "a";
-    EXPECT_EQ(started(), silent);
-  }
+  VerdictReportsOnLoads() { EXPECT_EQ(started(), silent); }
 
   Laws refused(char const* reason, int rank = 0) {
     EngineFailure failure;
@@ -33,9 +30,8 @@ class VerdictReportsOnLoads : public VerdictReports {
   /// Saved with one rate; and again with another one, in a save that crashes.
   void save_twice() {
     EXPECT_EQ(after(save_), silent);
-    set_.set = {other_rate_, scenario_.groups};
     show_rate(*other_rate_.lr);
-    EXPECT_EQ(after(set_), silent);
+    EXPECT_EQ(after({.what = scenarios::resolved::Set{{.adam = other_rate_}}}), silent);
     verdict_.crashed(save_, false);
   }
   void show_rate(float rate) {
@@ -43,9 +39,8 @@ class VerdictReportsOnLoads : public VerdictReports {
   }
 
   scenarios::AdamOverride const other_rate_ = {.lr = 0.5F};
-  Primitive set_ = operation(Primitive::Kind::set);
-  Primitive save_ = operation(Primitive::Kind::save);
-  Primitive load_ = operation(Primitive::Kind::load);
+  Primitive const save_ = {.what = scenarios::Save{"a"}};
+  Primitive const load_ = {.what = scenarios::resolved::Load{.checkpoint = "a"}};
   scenarios::FileDamage const flipped_ = {.file = "x", .how = Fault::Then::flip_byte};
   scenarios::FileDamage const beside_ = {
       .file = "old", .how = Fault::Then::stale_file, .beside = true};

@@ -51,7 +51,7 @@ TEST(PointerJudge, AGradientThatComesBackElsewhereAlthoughAGraphHoldsIt) {
     judge.compare(world, &zero_grad_to_none);
     EXPECT_FALSE(findings.any());
     world.ranks[1].tensor(TensorKind::gradient) = std::vector<float>(given_back.size());
-    scenarios::Primitive const backward = operation(scenarios::Primitive::Kind::backward);
+    scenarios::Primitive const backward = {.what = scenarios::resolved::Backward{}};
     judge.compare(world, &backward);
     EXPECT_EQ(findings.any(), capturable);
   }

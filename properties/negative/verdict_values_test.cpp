@@ -238,9 +238,7 @@ class VerdictReportsOnGathering : public VerdictReports {
 
   Laws after_backward() {
     int const without[] = {0};
-    Primitive backward = operation(Primitive::Kind::backward);
-    backward.without = without;
-    return after(backward);
+    return after({.what = scenarios::resolved::Backward{.without = without}});
   }
 };
 
@@ -293,7 +291,7 @@ class VerdictReportsOnSums : public VerdictReports {
   }
 
   static constexpr int microbatches = 3;
-  Primitive const backward_ = operation(Primitive::Kind::backward);
+  Primitive const backward_ = {.what = scenarios::resolved::Backward{}};
 };
 
 TEST_F(VerdictReportsOnSums, NothingInAnyOrderOfAdditions) {

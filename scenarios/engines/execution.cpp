@@ -12,10 +12,6 @@ struct MachineCrashed : std::exception {
   char const* what() const noexcept override { return "the machine has crashed"; }
 };
 
-Scenario setting_of(EngineTask const& task, WorldStart const& start) {
-  return task.setting(start.load ? start.load->setting : 0);
-}
-
 /// Is this why a load may fail, rather than a defect?
 bool is_about_checkpoints(EngineError const& error) {
   return error.reason == "damaged_checkpoint" || error.reason == "incompatible_checkpoint";
@@ -31,7 +27,7 @@ bool is_same_finding(Violation const& a, Violation const& b) {
 Execution::Execution(RunParts const& run, WorldStart const& start, real::Rendezvous& rendezvous)
     : parts_{.door = run.door,
              .task = run.task,
-             .setting = setting_of(run.task, start),
+             .setting = run.task.setting(start.setting()),
              .groups = adam_configs(run.task.scenario),
              .clip = start.walk.clip(),
              .first = !start.load,
@@ -53,11 +49,11 @@ std::optional<WorldStart> Execution::next() const {
   if (elsewhere_) return WorldStart{.walk = walk_, .load = elsewhere_};
   if (!files_.crashed()) return std::nullopt;
   ProgramWalk walk = walk_;
-  while (auto operation = walk.next()) {
-    if (operation->kind != Primitive::Kind::load) continue;
-    operation->clip = walk.forget_settings();
-    return WorldStart{.walk = walk, .load = std::move(operation)};
-  }
+  while (auto operation = walk.next())
+    if (auto* const load = operation->as<resolved::Load>()) {
+      load->clip = walk.forget_settings();
+      return WorldStart{.walk = walk, .load = std::move(operation)};
+    }
   return std::nullopt;
 }
 
@@ -85,7 +81,7 @@ void Execution::execute_all(int rank) {
   while (go_on_) {
     auto const operation = walk.next();
     if (!operation) break;
-    if (operation->sets_anew) {
+    if (sets_anew(*operation)) {
       one_at_a_time([&] { take_up(rank, walk, *operation); });
       break;
     }
@@ -105,7 +101,7 @@ void Execution::execute(int rank, ProgramWalk& walk, Primitive const& operation)
   one_at_a_time([&] { take_up(rank, walk, operation); });
   perform(rank, operation);
   performed(rank, operation);
-  bool const loads = operation.kind == Primitive::Kind::load;
+  bool const loads = operation.as<resolved::Load>() != nullptr;
   show(rank, [&] {
     look_at(operation);
     return go_on_;
@@ -123,13 +119,14 @@ void Execution::take_up(int rank, ProgramWalk const& walk, Primitive const& oper
   walk_ = walk;
   current_ = operation;
   bool const begins_here = start_.load && prepared_ == 1;
-  if (operation.sets_anew && !begins_here) {
+  if (sets_anew(operation) && !begins_here) {
     elsewhere_ = operation;
     return;
   }
-  if (operation.kind == Primitive::Kind::save) files_.begin_save();
-  if (operation.kind != Primitive::Kind::load) return;
-  DamagedFiles const damage = files_.begin_load(operation.checkpoint);
+  if (operation.as<Save>() != nullptr) files_.begin_save();
+  auto const* const load = operation.as<resolved::Load>();
+  if (load == nullptr) return;
+  DamagedFiles const damage = files_.begin_load(load->checkpoint);
   if (!damage.empty()) observer_.damaged(operation, damage);
 }
 
@@ -139,21 +136,21 @@ void Execution::perform(int rank, Primitive const& operation) {
     world().rank(rank)->perform(operation);
   } catch (std::exception const& error) {
     EngineError explained = parts_.door.explain(error);
-    bool const refuses = operation.kind == Primitive::Kind::load && is_about_checkpoints(explained);
-    if (!refuses) throw;
+    if (operation.as<resolved::Load>() == nullptr || !is_about_checkpoints(explained)) throw;
     load_errors_[static_cast<std::size_t>(rank)] = std::move(explained);
   }
 }
 
 void Execution::look_at(Primitive const& operation) {
-  if (operation.kind == Primitive::Kind::save && files_.end_save(operation.checkpoint)) {
+  auto const* const save = operation.as<Save>();
+  if (save != nullptr && files_.end_save(save->checkpoint)) {
     crash_was_seen_ = true;
     return observer_.crashed(operation, true);
   }
   bool const refused = std::any_of(load_errors_.begin(), load_errors_.end(),
                                    [](EngineError const& error) { return !error.reason.empty(); });
   if (refused) return look_at_failed_load(operation);
-  if (operation.kind == Primitive::Kind::load) {
+  if (operation.as<resolved::Load>() != nullptr) {
     loaded_clip_ = world().rank(0)->engine().scaling().max_norm;
     take_notes();
   }

@@ -22,6 +22,9 @@ namespace adamant::scenarios {
 struct WorldStart {
   ProgramWalk walk;                    // what comes after `load`
   std::optional<Primitive> load = {};  // the operation it begins with, if it is not the first world
+
+  /// Number of the setting of the world; see Program.
+  int setting() const { return load ? load->as<resolved::Load>()->setting : 0; }
 };
 
 /// What the worlds of a run have in common.

@@ -15,22 +15,6 @@ namespace {
 // significant bits fit into every format.
 constexpr float unlike_any_saved = -12288.0F;
 
-/// The most backwards that one capture of the program holds.
-int backwards_captured(std::vector<Operation> const& program) {
-  int most = 1;
-  for (Operation const& operation : program) {
-    auto const* capture = std::get_if<Capture>(&operation.action);
-    if (capture == nullptr) continue;
-    std::int64_t backwards = 0;
-    for (Operation const& captured : capture->body) {
-      if (auto const* train = std::get_if<Train>(&captured.action)) backwards += train->count;
-      if (std::holds_alternative<Backward>(captured.action)) ++backwards;
-    }
-    most = std::max(most, static_cast<int>(backwards));
-  }
-  return most;
-}
-
 GradientPlan gradient_plan(EngineTask const& task, std::vector<ParameterSpec> const& registered,
                            RegisteredOrder const& order, RankPlace const& place) {
   GradientPlan plan{.numels = {},
@@ -41,8 +25,7 @@ GradientPlan gradient_plan(EngineTask const& task, std::vector<ParameterSpec> co
                     .microbatches = static_cast<int>(task.scenario.microbatch_count()),
                     .first_microbatch = place.rank,
                     .microbatch_stride = place.world_size};
-  if (task.scenario.optimizer.capturable)
-    plan.kept_backwards = backwards_captured(task.scenario.program);
+  if (task.scenario.optimizer.capturable) plan.kept_backwards = task.program.captured_backwards();
   Registry const registry = registry_of(task.scenario.params);
   for (ParameterSpec const& spec : registered) {
     int const number = order.number_at(static_cast<int>(plan.numels.size()));
@@ -118,32 +101,20 @@ std::vector<int> places_of(std::span<int const> parameters, RegisteredOrder cons
   return places;
 }
 
-real::Verb verb_of(Primitive const& operation, RegisteredOrder const& order) {
-  real::Verb verb;
-  switch (operation.kind) {
-    case Primitive::Kind::backward:
-      verb.kind = real::Verb::Kind::backward;
-      verb.without = places_of(operation.without, order);
-      break;
-    case Primitive::Kind::zero_grad:
-      verb.kind = real::Verb::Kind::zero_grad;
-      verb.set_to_none = operation.set_to_none;
-      break;
-    case Primitive::Kind::clip:
-      verb.kind = real::Verb::Kind::clip;
-      break;
-    default:
-      ADAMANT_RUN_ASSERT(operation.kind == Primitive::Kind::step);  // refuse() lets no other pass
-      verb.kind = real::Verb::Kind::step;
-  }
-  return verb;
-}
-
-std::vector<real::Verb> verbs_of(std::span<Primitive const> captured,
-                                 RegisteredOrder const& order) {
+std::vector<real::Verb> verbs_of(std::span<Recorded const> captured, RegisteredOrder const& order) {
+  using Kind = real::Verb::Kind;
   std::vector<real::Verb> verbs;
-  for (Primitive const& operation : captured)
-    if (operation.kind != Primitive::Kind::check) verbs.push_back(verb_of(operation, order));
+  for (Recorded const& operation : captured)
+    verbs.push_back(match(
+        operation,
+        [&](resolved::Backward const& backward) {
+          return real::Verb{.kind = Kind::backward, .without = places_of(backward.without, order)};
+        },
+        [](ClipNorm const&) { return real::Verb{.kind = Kind::clip}; },
+        [](Step const&) { return real::Verb{.kind = Kind::step}; },
+        [](ZeroGrad const& zero_grad) {
+          return real::Verb{.kind = Kind::zero_grad, .set_to_none = zero_grad.set_to_none};
+        }));
   return verbs;
 }
 
@@ -189,79 +160,70 @@ void RankEngine::write_parameters(WorldParts const& parts) {
 }
 
 void RankEngine::perform(Primitive const& operation) {
-  switch (operation.kind) {
-    case Primitive::Kind::backward:
-      leave_out({&operation, 1});
-      begin_backwards({&operation, 1}, 1);
-      return engine_->backward(places_of(operation.without, order_));
-    case Primitive::Kind::clip:
-      return engine_->clip();
-    case Primitive::Kind::step:
-      return engine_->step();
-    case Primitive::Kind::zero_grad:
-      return engine_->zero_grad(operation.set_to_none);
-    case Primitive::Kind::set:
-      return set(operation);
-    case Primitive::Kind::save:
-      return engine_->save(*storage_, std::string(operation.checkpoint));
-    case Primitive::Kind::load:
-      return load(operation);
-    case Primitive::Kind::offload:
-      return engine_->offload();
-    case Primitive::Kind::reload:
-      return engine_->reload();
-    case Primitive::Kind::capture:
-      leave_out(operation.captured);
-      return engine_->capture(verbs_of(operation.captured, order_));
-    case Primitive::Kind::replay:
-      begin_backwards(replayed(operation), backward_count(operation.captured));
-      leave_out(operation.captured);
-      if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured, order_));
-      return engine_->replay();
-    case Primitive::Kind::overflow:  // the next backward knows of it
-    case Primitive::Kind::check:
-      return;
-  }
+  match(
+      operation.what,
+      [&](resolved::Backward const& backward) {
+        Recorded const alone[] = {backward};
+        leave_out(alone);
+        begin_backwards(alone);
+        engine_->backward(places_of(backward.without, order_));
+      },
+      [&](ClipNorm const&) { engine_->clip(); }, [&](Step const&) { engine_->step(); },
+      [&](ZeroGrad const& zero_grad) { engine_->zero_grad(zero_grad.set_to_none); },
+      [&](resolved::Set const& change) { set(change); },
+      [&](Save const& save) { engine_->save(*storage_, save.checkpoint); },
+      [&](resolved::Load const& from) { load(from); },
+      [&](OffloadStates const&) { engine_->offload(); },
+      [&](ReloadStates const&) { engine_->reload(); },
+      [&](resolved::Capture const& capture) {
+        leave_out(capture.body);
+        engine_->capture(verbs_of(capture.body, order_));
+      },
+      [&](resolved::Replay const& captured) { replay(captured); },
+      [](OneOf<Overflow, Check> auto const&) {});  // the next backward knows of the overflow
 }
 
-void RankEngine::set(Primitive const& operation) {
-  for (std::size_t i = 0; i < operation.set.size(); ++i) {
+void RankEngine::set(resolved::Set const& set) {
+  for (std::size_t i = 0; i < set.group_count(); ++i) {
     int const group = static_cast<int>(i);
-    engine_->set_group(group, with(engine_->group(group), operation.set[i]));
+    engine_->set_group(group, with(engine_->group(group), set.of_group(i)));
   }
-  if (operation.loss_scale) engine_->set_loss_scale(*operation.loss_scale);
-  if (operation.clip) engine_->set_max_norm(*operation.clip);
+  if (set.change.loss_scale) engine_->set_loss_scale(*set.change.loss_scale);
+  if (set.change.clip) engine_->set_max_norm(*set.change.clip);
 }
 
-void RankEngine::load(Primitive const& operation) {
-  real::LoadOptions const options = load_options(operation.may_round, order_);
-  notes_ = engine_->load(*storage_, std::string(operation.checkpoint), options).notes;
+void RankEngine::load(resolved::Load const& load) {
+  notes_ = engine_->load(*storage_, load.checkpoint, load_options(load.may_round, order_)).notes;
 }
 
-void RankEngine::leave_out(std::span<Primitive const> operations) {
+void RankEngine::replay(resolved::Replay const& replay) {
+  begin_backwards(replayed(replay));
+  leave_out(replay.body);
+  if (!engine_->has_graph()) engine_->capture(verbs_of(replay.body, order_));
+  engine_->replay();
+}
+
+void RankEngine::leave_out(std::span<Recorded const> operations) {
   std::vector<std::vector<int>> names;
-  for (Primitive const& operation : operations)
-    if (operation.kind == Primitive::Kind::backward)
-      names.emplace_back(operation.left_out.begin(), operation.left_out.end());
+  for (Recorded const& operation : operations)
+    if (auto const* backward = std::get_if<resolved::Backward>(&operation))
+      names.emplace_back(backward->left_out.begin(), backward->left_out.end());
   gradients_->leave_out(std::move(names));
 }
 
 // Keys on the device are overwritten, so nothing may read them any more.
-void RankEngine::begin_backwards(std::span<Primitive const> operations, int count) {
+void RankEngine::begin_backwards(std::span<Recorded const> operations) {
+  int const count = backward_count(operations);
   if (count == 0) return;
   if (task_.scenario.optimizer.capturable) engine_->synchronize();
-  auto const first = std::find_if(operations.begin(), operations.end(), [](Primitive const& each) {
-    return each.kind == Primitive::Kind::backward;
-  });
-  gradients_->begin(first->backward_index, count, overflow_of(*first));
-}
-
-std::optional<OverflowElement> RankEngine::overflow_of(Primitive const& backward) const {
-  return overflow_in(backward,
-                     {.seed = task_.seed,
-                      .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
-                      .parameters = parameters_,
-                      .registry = &registry_});
+  auto const& first = std::get<resolved::Backward>(
+      *std::ranges::find_if(operations, std::holds_alternative<resolved::Backward, Recorded>));
+  gradients_->begin(
+      first.index, count,
+      overflow_in(first, {.seed = task_.seed,
+                          .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
+                          .parameters = parameters_,
+                          .registry = &registry_}));
 }
 
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {

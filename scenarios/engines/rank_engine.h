@@ -56,12 +56,12 @@ class RankEngine {
   std::vector<std::string> const& notes() const { return notes_; }
 
  private:
-  std::optional<OverflowElement> overflow_of(Primitive const& backward) const;
   void write_parameters(WorldParts const& parts);
-  void leave_out(std::span<Primitive const> operations);
-  void begin_backwards(std::span<Primitive const> operations, int count);
-  void set(Primitive const& operation);
-  void load(Primitive const& operation);
+  void leave_out(std::span<Recorded const> operations);
+  void begin_backwards(std::span<Recorded const> operations);
+  void set(resolved::Set const& set);
+  void load(resolved::Load const& load);
+  void replay(resolved::Replay const& replay);
 
   EngineTask const& task_;
   std::vector<ParameterSpec> parameters_;  // by number, with the types that a load has led to

@@ -16,7 +16,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Kind = Primitive::Kind;
 using oracle::Element;
 using oracle::Telling;
 
@@ -27,19 +26,22 @@ class Explaining {
 
   void follow(Primitive const& operation, Reference const& before, Reference const& after,
               WatchedElement const& watched) {
-    if (operation.kind == Kind::save)
-      saved_.insert_or_assign(std::string(operation.checkpoint), after.model());
+    if (auto const* save = operation.as<Save>())
+      saved_.insert_or_assign(save->checkpoint, after.model());
     bool const number = element_.what == Element::What::number;
     if (explanations_.empty() && number && !is_of_gradient())
       explanations_.push_back(
           {.primitive = "initial value", .told = {.value = value_in(before.model(), element_)}});
     if (operation_ && operation.entry > *operation_) return;
-    if (operation.kind != Kind::replay) return add(operation, before, after, watched);
+    auto const* const replay = operation.as<resolved::Replay>();
+    if (replay == nullptr) return add(operation, before, after, watched);
     Reference now = before;
-    for (Primitive const& captured : replayed(operation)) {
+    for (Recorded const& captured : replayed(*replay)) {
       Reference const earlier = now;
-      now.follow(captured);
-      add(captured, earlier, now, watched);
+      now.follow(captured, [&](auto const& visit) {
+        for (int p = 0; p < now.model().parameter_count(); ++p) visit(p);
+      });
+      add({operation.entry, executed(captured)}, earlier, now, watched);
     }
   }
 
@@ -50,20 +52,25 @@ class Explaining {
     return element_.kind == TensorKind::gradient || element_.kind == TensorKind::cast_gradient;
   }
 
-  bool may_change(Kind kind) const {
-    if (element_.what == Element::What::norm) return kind == Kind::clip;
-    if (element_.what == Element::What::number && is_of_gradient())
-      return kind == Kind::backward || kind == Kind::zero_grad || kind == Kind::load;
-    return kind == Kind::step || kind == Kind::load;
+  bool may_change(Primitive const& operation) const {
+    bool const norm = element_.what == Element::What::norm;
+    bool const gradient = element_.what == Element::What::number && is_of_gradient();
+    return match(
+        operation.what, [&](ClipNorm const&) { return norm; },
+        [&](OneOf<resolved::Backward, ZeroGrad> auto const&) { return gradient; },
+        [&](Step const&) { return !norm && !gradient; },
+        [&](resolved::Load const&) { return !norm; },
+        [](OneOf<resolved::Set, resolved::Replay> auto const&) { return false; },
+        [](LeavesNumbers auto const&) { return false; });
   }
 
   void add(Primitive const& operation, Reference const& before, Reference const& after,
            WatchedElement const& watched) {
-    if (!may_change(operation.kind)) return;
+    if (!may_change(operation)) return;
     if (!explanations_.empty() && explanations_[0].operation != operation.entry)
       explanations_.clear();
     explanations_.push_back({.operation = operation.entry,
-                             .primitive = name_of(operation.kind),
+                             .primitive = name_of(operation),
                              .arithmetic = word_for(arithmetic_),
                              .told = told(operation, before, after, watched)});
   }
@@ -74,27 +81,28 @@ class Explaining {
     if (element_.what == Element::What::steps)
       return telling.other(
           fmt::format("the counter was {}", before.model().step_count(element_.parameter)));
-    if (operation.kind == Kind::clip) return telling.clip();
-    if (operation.kind == Kind::backward) return told_of_backward(telling, operation, before);
-    if (operation.kind == Kind::load) {
-      auto const saved = saved_.find(operation.checkpoint);
+    if (operation.as<ClipNorm>() != nullptr) return telling.clip();
+    if (auto const* backward = operation.as<resolved::Backward>())
+      return told_of_backward(telling, *backward, before);
+    if (auto const* load = operation.as<resolved::Load>()) {
+      auto const saved = saved_.find(load->checkpoint);
       if (is_of_gradient()) return telling.other("a load leaves no gradient");
       return telling.load(saved == saved_.end() ? nullptr : &saved->second);
     }
-    if (operation.kind != Kind::step)
+    if (operation.as<Step>() == nullptr)
       return telling.other("there is no gradient any more, or one of zeros");
     if (arithmetic_ == Arithmetic::own_order) return telling.step(before.model());
     bool const any = arithmetic_ == Arithmetic::interval;
     return telling.step(any ? Telling::Order::any : Telling::Order::torch, watched.step);
   }
 
-  oracle::Told told_of_backward(Telling const& telling, Primitive const& operation,
+  oracle::Told told_of_backward(Telling const& telling, resolved::Backward const& backward,
                                 Reference const& before) const {
     int const p = element_.parameter;
-    if (!has_part(operation, p)) return telling.other("the backward leaves the parameter out");
+    if (!has_part(backward, p)) return telling.other("the backward leaves the parameter out");
     Reference begun = before;
-    begun.begin_backward(operation);
-    auto const read = begun.reader(p, operation.backward_index);
+    begun.begin_backward(backward);
+    auto const read = begun.reader(p, backward.index);
     std::vector<float> addends(static_cast<std::size_t>(begun.addend_count(p)));
     for (std::size_t i = 0; i < addends.size(); ++i)
       read(static_cast<int>(i), element_.index, {&addends[i], 1});

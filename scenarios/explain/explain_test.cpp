@@ -158,7 +158,15 @@ float scale_of_oracle(Scenario const& scenario) {
   Program const program(scenario);
   Reference reference(scenario, parameter_specs(scenario), *scenario.seed);
   ProgramWalk walk(program);
-  while (auto const next = walk.next()) reference.follow(*next);
+  while (auto const next = walk.next())
+    std::visit(
+        [&](auto const& operation) {
+          if constexpr (std::is_constructible_v<Recorded, decltype(operation)>)
+            reference.follow(operation, [&](auto const& visit) {
+              for (int p = 0; p < reference.model().parameter_count(); ++p) visit(p);
+            });
+        },
+        next->what);
   return reference.model().scales(0, TensorKind::exp_avg).front();
 }
 

@@ -33,7 +33,8 @@ Exponents range_of(NumberFormat format) {
 
 }  // namespace
 
-std::optional<OverflowElement> overflow_in(Primitive const& backward, GradientOwner const& owner) {
+std::optional<OverflowElement> overflow_in(resolved::Backward const& backward,
+                                           GradientOwner const& owner) {
   if (!backward.overflow) return std::nullopt;
   std::vector<std::int64_t> numels;
   if (owner.registry == nullptr) {
@@ -45,7 +46,7 @@ std::optional<OverflowElement> overflow_in(Primitive const& backward, GradientOw
     for (int const name : backward.left_out) numels[static_cast<std::size_t>(name)] = 0;
   }
   return overflow_element({.seed = owner.seed,
-                           .backward = backward.backward_index,
+                           .backward = backward.index,
                            .microbatch_count = owner.microbatch_count,
                            .numels = numels});
 }

@@ -22,7 +22,8 @@ struct GradientOwner {
 };
 
 /// The element that is not finite in `backward`, or nothing where no overflow strikes it.
-std::optional<OverflowElement> overflow_in(Primitive const& backward, GradientOwner const& owner);
+std::optional<OverflowElement> overflow_in(resolved::Backward const& backward,
+                                           GradientOwner const& owner);
 
 /// Are exact gradients times `scale` still exact in `format`, in every partial sum and in any
 /// order? Only times a power of two, and while neither the smallest of them nor the largest sum

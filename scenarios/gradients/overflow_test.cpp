@@ -16,7 +16,7 @@ std::vector<ParameterSpec> two_parameters() {
 TEST(Overflow, StrikesOnlyABackwardThatItWasAskedFor) {
   auto const parameters = two_parameters();
   GradientOwner const owner = {.seed = 7, .microbatch_count = 2, .parameters = parameters};
-  Primitive backward{.kind = Primitive::Kind::backward};
+  resolved::Backward backward;
   EXPECT_FALSE(overflow_in(backward, owner).has_value());
   backward.overflow = true;
   EXPECT_TRUE(overflow_in(backward, owner).has_value());
@@ -27,10 +27,7 @@ TEST(Overflow, LeavesOutParametersWithoutGradient) {
   GradientOwner const owner = {.seed = 7, .microbatch_count = 2, .parameters = parameters};
   for (std::int64_t index = 0; index < 20; ++index) {
     std::array const without = {1};
-    Primitive const backward{.kind = Primitive::Kind::backward,
-                             .without = without,
-                             .backward_index = index,
-                             .overflow = true};
+    resolved::Backward const backward{.without = without, .index = index, .overflow = true};
     EXPECT_EQ(overflow_in(backward, owner)->name, 0);
   }
 }
@@ -43,10 +40,7 @@ TEST(Overflow, StrikesOneOfAParametersNames) {
   std::set<int> names;
   for (std::int64_t index = 0; index < 40; ++index) {
     std::array const left_out = {0};
-    Primitive const backward{.kind = Primitive::Kind::backward,
-                             .left_out = left_out,
-                             .backward_index = index,
-                             .overflow = true};
+    resolved::Backward const backward{.left_out = left_out, .index = index, .overflow = true};
     names.insert(overflow_in(backward, owner)->name);
   }
   EXPECT_EQ(names, (std::set{1, 2}));

@@ -1,5 +1,7 @@
 #include "scenarios/judge/budgets.h"
 
+#include <algorithm>
+
 #include "scenarios/judge/registration.h"
 
 namespace adamant::scenarios {
@@ -34,22 +36,34 @@ void Budgets::use_scaling() {
 }
 
 void Budgets::follow(Primitive const& operation) {
-  if (operation.kind == Primitive::Kind::replay)
-    for (Primitive const& captured : operation.captured) follow(captured);
-  bool const scales = operation.clip.value_or(Clip()).has_value() ||
-                      operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
-  if (scales) use_scaling();
-  std::vector<int> without;
-  for (int const parameter : operation.without)
-    without.push_back(registered_number(parameter, parameter_count_, order_));
-  for (oracle::Budget& budget : budgets_) {
-    if (operation.kind == Primitive::Kind::backward) budget.backward(without);
-    if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
-    if (operation.kind == Primitive::Kind::step) budget.step();
-    if (operation.kind == Primitive::Kind::offload) budget.offload();
-    if (operation.kind == Primitive::Kind::reload) budget.reload();
-    if (operation.kind == Primitive::Kind::load) budget.zero_grad(true);
-  }
+  auto const all = [&](auto const& change) { std::ranges::for_each(budgets_, change); };
+  auto const zero_grad = [&](bool set_to_none) {
+    all([&](oracle::Budget& budget) { budget.zero_grad(set_to_none); });
+  };
+  match(
+      operation.what,
+      [&](resolved::Backward const& backward) {
+        std::vector<int> without;
+        for (int const parameter : backward.without)
+          without.push_back(registered_number(parameter, parameter_count_, order_));
+        all([&](oracle::Budget& budget) { budget.backward(without); });
+      },
+      [&](ZeroGrad const& each) { zero_grad(each.set_to_none); },
+      [&](Step const&) { all(&oracle::Budget::step); },
+      [&](OffloadStates const&) { all(&oracle::Budget::offload); },
+      [&](ReloadStates const&) { all(&oracle::Budget::reload); },
+      [&](resolved::Set const& set) {
+        LossScale const scale = set.change.loss_scale.value_or(LossScale());
+        if (set.change.clip.value_or(Clip()) || scale.kind != LossScale::Kind::none) use_scaling();
+      },
+      [&](resolved::Replay const& replay) {
+        for (Recorded const& each : replay.body) follow({.what = executed(each)});
+      },
+      [&](resolved::Load const& load) {
+        if (load.clip) use_scaling();
+        zero_grad(true);
+      },
+      [](LeavesMemory auto const&) {});
 }
 
 }  // namespace adamant::scenarios

@@ -102,10 +102,10 @@ bool GradientJudge::admit(int parameter, Bounds const& bounds, std::span<float c
 
 // ---- backward -----------------------------------------------------------------------------------
 
-void GradientJudge::admit_backward(WorldView const& world, Primitive const& operation) {
+void GradientJudge::admit_backward(WorldView const& world, resolved::Backward const& backward) {
   forget();
   for (int p = 0; p < reference_.model().parameter_count(); ++p)
-    if (has_part(operation, p)) admit_reduced(world, p, operation.backward_index);
+    if (has_part(backward, p)) admit_reduced(world, p, backward.index);
 }
 
 // Where parameters are narrower than gradients are reduced in, an engine's autograd may have made

@@ -38,7 +38,7 @@ class GradientJudge {
   void forget();
 
   /// One backward for the parameters that take part.
-  void admit_backward(WorldView const& world, Primitive const& operation);
+  void admit_backward(WorldView const& world, resolved::Backward const& backward);
 
   /// The norm that all ranks found, and gradients that are clipped in place, or untouched where the
   /// engine does it later.

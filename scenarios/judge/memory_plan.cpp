@@ -69,8 +69,9 @@ class Planner {
     begin_world(scenario_, 0);
     ProgramWalk walk(program_);
     while (auto const operation = walk.next()) {
-      if (operation->sets_anew) begin_world(program_.setting(operation->setting), operation->entry);
-      taken_.follow(scenario_.params.size(), world_.size(), 1 + operation->captured.size());
+      if (sets_anew(*operation))
+        begin_world(program_.setting(operation->as<resolved::Load>()->setting), operation->entry);
+      taken_.follow(scenario_.params.size(), world_.size(), 1 + body_of(*operation).size());
       budgets_.follow(*operation);
       follow_scaler(*operation);
       walk.put_in_force(scaler_.clip);
@@ -83,11 +84,6 @@ class Planner {
  private:
   static bool scales(LossScale const& loss_scale) {
     return loss_scale.kind != LossScale::Kind::none;
-  }
-
-  /// What is known of the directory that this entry loads.
-  std::optional<FoundManifest> const& found_in(int entry) const {
-    return std::get<Load>(scenario_.program[static_cast<std::size_t>(entry)].action).found;
   }
 
   void begin_world(Scenario const& setting, int operation) {
@@ -127,16 +123,23 @@ class Planner {
   }
 
   void follow_scaler(Primitive const& operation) {
-    if (operation.clip) scaler_.clip = *operation.clip;
-    if (operation.loss_scale) scaler_.has_loss_scale = scales(*operation.loss_scale);
-    std::string const name(operation.checkpoint);
-    if (operation.kind == Primitive::Kind::save) saved_.insert_or_assign(name, scaler_);
-    if (operation.kind != Primitive::Kind::load) return;
-    if (auto const saved = saved_.find(name); saved != saved_.end())
-      scaler_ = saved->second;
-    else if (auto const& found = found_in(operation.entry))
-      scaler_ = *found;
-    if (scaler_.clip || scaler_.has_loss_scale) budgets_.use_scaling();
+    match(
+        operation.what,
+        [&](resolved::Set const& set) {
+          scaler_.clip = set.change.clip.value_or(scaler_.clip);
+          if (set.change.loss_scale) scaler_.has_loss_scale = scales(*set.change.loss_scale);
+        },
+        [&](Save const& save) { saved_.insert_or_assign(save.checkpoint, scaler_); },
+        [&](resolved::Load const& load) {
+          scaler_.clip = load.clip;
+          if (auto const saved = saved_.find(load.checkpoint); saved != saved_.end())
+            scaler_ = saved->second;
+          else if (load.found)
+            scaler_ = *load.found;
+          if (scaler_.clip || scaler_.has_loss_scale) budgets_.use_scaling();
+        },
+        [](OneOf<resolved::Backward, ClipNorm, Step, ZeroGrad, resolved::Replay> auto const&) {},
+        [](LeavesNumbers auto const&) {});
   }
 
   // Pinned memory is kept once it is there, so at its peak a purpose has as much of it as now.

@@ -9,12 +9,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-bool gives_gradients_back(Primitive const& operation) {
-  if (operation.kind == Primitive::Kind::replay)
-    return std::any_of(operation.captured.begin(), operation.captured.end(), gives_gradients_back);
-  return operation.kind == Primitive::Kind::zero_grad && operation.set_to_none;
-}
-
 bool comes_and_goes(TensorKind kind) {
   return kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
 }
@@ -69,12 +63,20 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
 }
 
 bool PointerJudge::may_move(TensorKind kind, Primitive const& operation) const {
-  using Kind = Primitive::Kind;
-  if (comes_and_goes(kind)) return operation.kind == Kind::load || gives_gradients_back(operation);
-  if (kind == TensorKind::parameter || !leaving_) return false;
-  bool const leaves = kind == TensorKind::main ? leaving_->main : leaving_->moments;
-  return leaves && (operation.kind == Kind::step || operation.kind == Kind::offload ||
-                    operation.kind == Kind::reload);
+  bool const gradient = comes_and_goes(kind);
+  bool const state = !gradient && kind != TensorKind::parameter && leaving_ &&
+                     (kind == TensorKind::main ? leaving_->main : leaving_->moments);
+  return match(
+      operation.what, [&](resolved::Load const&) { return gradient; },
+      [&](ZeroGrad const& zero_grad) { return gradient && zero_grad.set_to_none; },
+      [&](resolved::Replay const& replay) {
+        return std::ranges::any_of(replay.body, [&](Recorded const& each) {
+          return may_move(kind, {.what = executed(each)});
+        });
+      },
+      [&](OneOf<Step, OffloadStates, ReloadStates> auto const&) { return state; },
+      [](OneOf<resolved::Backward, resolved::Set> auto const&) { return false; },
+      [](LeavesMemory auto const&) { return false; });
 }
 
 }  // namespace adamant::scenarios

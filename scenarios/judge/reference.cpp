@@ -107,7 +107,7 @@ void Reference::write_initial_values(int parameter) {
   });
 }
 
-void Reference::begin_backward(Primitive const& backward) {
+void Reference::begin_backward(resolved::Backward const& backward) {
   model_.begin_backward();
   left_out_.assign(backward.left_out.begin(), backward.left_out.end());
   std::vector<ParameterSpec> parameters;
@@ -186,29 +186,30 @@ void Reference::put_overflow(int name, int microbatch, std::int64_t begin,
     block[static_cast<std::size_t>(index)] = overflow_->value;
 }
 
-void Reference::follow(Primitive const& operation) {
-  if (operation.kind == Primitive::Kind::replay)
-    for (Primitive const& captured : replayed(operation)) follow(captured);
-  bool const backward = operation.kind == Primitive::Kind::backward;
-  bool const step = operation.kind == Primitive::Kind::step;
-  if (operation.kind == Primitive::Kind::clip) model_.clip();
-  if (operation.kind == Primitive::Kind::zero_grad) model_.zero_grad(operation.set_to_none);
-  if (backward) begin_backward(operation);
-  if (step) model_.begin_step();
-  for (int p = 0; p < model_.parameter_count(); ++p) {
-    if (backward && has_part(operation, p)) add_exact_mean(p, operation.backward_index);
-    if (step) model_.step_parameter(p);
-  }
+void Reference::follow(Recorded const& operation, ForEach const& for_each) {
+  match(
+      operation,
+      [&](resolved::Backward const& backward) {
+        begin_backward(backward);
+        for_each([&](int p) {
+          if (has_part(backward, p)) add_exact_mean(p, backward.index);
+        });
+      },
+      [&](ClipNorm const&) { model_.clip(); },
+      [&](Step const&) {
+        model_.begin_step();
+        for_each([&](int p) { model_.step_parameter(p); });
+      },
+      [&](ZeroGrad const& each) { model_.zero_grad(each.set_to_none); });
 }
 
-void Reference::set(Primitive const& operation) {
-  auto const by_group = operation.set;
-  for (std::size_t i = 0; i < by_group.size(); ++i) {
+void Reference::set(resolved::Set const& set) {
+  for (std::size_t i = 0; i < set.group_count(); ++i) {
     int const group = static_cast<int>(i);
-    model_.set_group(group, with(model_.group(group), by_group[i]));
+    model_.set_group(group, with(model_.group(group), set.of_group(i)));
   }
-  if (operation.loss_scale) model_.set_loss_scale(*operation.loss_scale);
-  if (operation.clip) model_.set_max_norm(*operation.clip);
+  if (set.change.loss_scale) model_.set_loss_scale(*set.change.loss_scale);
+  if (set.change.clip) model_.set_max_norm(*set.change.clip);
 }
 
 void Reference::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
@@ -249,7 +250,7 @@ Reference::Checkpoint const& Reference::checkpoint(std::string_view name) const 
 }
 
 std::optional<oracle::Model::Place> Reference::rounded_by(
-    Primitive const& load, oracle::Model::Saved const& candidate) const {
+    resolved::Load const& load, oracle::Model::Saved const& candidate) const {
   return model_.rounded_by(candidate, {load.may_round.begin(), load.may_round.end()});
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,7 +35,7 @@ class Reference {
   oracle::Model const& model() const { return model_; }
 
   /// Due before the parameters of a backward are served.
-  void begin_backward(Primitive const& backward);
+  void begin_backward(resolved::Backward const& backward);
   /// Has the sum of this parameter's gradients one value, whatever the order?
   bool sums_exactly(int parameter) const;
 
@@ -48,10 +49,12 @@ class Reference {
   /// one another.
   oracle::MicrobatchReader reader(int parameter, std::int64_t backward) const;
 
-  /// Takes what may stand in a graph, or a replay of one, where no sum rounds.
-  void follow(Primitive const& operation);
+  /// Calls a function for each parameter, on several threads or not.
+  using ForEach = std::function<void(std::function<void(int parameter)> const&)>;
+  /// Takes what may stand in a graph, where no sum rounds.
+  void follow(Recorded const& operation, ForEach const& for_each);
 
-  void set(Primitive const& operation);
+  void set(resolved::Set const& set);
 
   /// Engines were made anew as `setting` asks, whose parameters these are: groups and scaler are
   /// the scenario's again, and the norm is the one in force.
@@ -84,7 +87,7 @@ class Reference {
   Checkpoint const& checkpoint(std::string_view name) const;
   /// The first tensor of which this load of a candidate would round a number, although it does not
   /// name its type, or nothing.
-  std::optional<oracle::Model::Place> rounded_by(Primitive const& load,
+  std::optional<oracle::Model::Place> rounded_by(resolved::Load const& load,
                                                  oracle::Model::Saved const& candidate) const;
   /// From now on the name stands for this state alone.
   void settle(std::string_view checkpoint, Candidate state) {

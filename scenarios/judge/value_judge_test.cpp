@@ -101,8 +101,7 @@ TEST_F(SeveralRanges, WrongOnesAreAllNamedAndWhoseTheyAre) {
 }
 
 TEST_F(SeveralRanges, WrongOnesOfAReducedGradientAreAllNamed) {
-  Primitive backward;
-  backward.kind = Primitive::Kind::backward;
+  resolved::Backward const backward;
   world_.backward(backward, false);
   reference_.begin_backward(backward);
   for (std::size_t const i : {3U, 4U, 9U}) world_.at(0).gradient[i] += 1;
@@ -144,8 +143,7 @@ TEST_F(SeveralRanges, HaveOwners) {
 }
 
 TEST_F(SeveralRanges, OfAReducedGradientAreHeldToTheirBounds) {
-  Primitive backward;
-  backward.kind = Primitive::Kind::backward;
+  resolved::Backward const backward;
   world_.backward(backward, false);
   reference_.begin_backward(backward);
   values_.admit_gradient(world_, 0, 0);
@@ -155,8 +153,7 @@ TEST_F(SeveralRanges, OfAReducedGradientAreHeldToTheirBounds) {
 }
 
 TEST_F(SeveralRanges, OfAReducedGradientAreNamedByTheirPlaceInTheWhole) {
-  Primitive backward;
-  backward.kind = Primitive::Kind::backward;
+  resolved::Backward const backward;
   world_.backward(backward, false);
   reference_.begin_backward(backward);
   world_.at(0).gradient[7] += 1;

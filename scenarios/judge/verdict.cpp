@@ -33,10 +33,9 @@ void on_all_cores(std::size_t count, std::function<void(std::size_t)> const& wor
 }
 
 bool offloads_when_asked(Scenario const& scenario) {
-  return std::any_of(scenario.program.begin(), scenario.program.end(),
-                     [](Operation const& operation) {
-                       return std::holds_alternative<OffloadStates>(operation.action);
-                     });
+  return std::ranges::any_of(scenario.program, [](Operation const& operation) {
+    return std::holds_alternative<OffloadStates>(operation.action);
+  });
 }
 
 }  // namespace
@@ -96,13 +95,12 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   memory_.note_peaks(world);
   if (findings_.any()) return --patience_ > 0;
   findings_.at_operation(operation.entry);
-  bool const loads = operation.kind == Primitive::Kind::load;
   note_before(operation);
   follow(operation, world);
   values_.compare_flags(world);
   values_.compare_groups(world);
-  values_.compare_scaling(world, operation.kind == Primitive::Kind::step);
-  bool const looks = loads || operation.kind == Primitive::Kind::check;
+  values_.compare_scaling(world, operation.as<Step>() != nullptr);
+  bool const looks = operation.as<resolved::Load>() != nullptr || operation.as<Check>() != nullptr;
   if (small_ || looks) compare_all(world);
   // To gather where ranks are known to differ may never end.
   if (looks && !findings_.any()) compare_whole(world);
@@ -121,7 +119,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
 void Verdict::compare_resources(Primitive const& operation, WorldView const& world) {
   if (world.shown().memory) {
     memory_.follow(operation);
-    if (operation.kind == Primitive::Kind::load && reference_.model().scales())
+    if (operation.as<resolved::Load>() != nullptr && reference_.model().scales())
       memory_.use_scaling();
     memory_.compare(world);
   }
@@ -142,62 +140,36 @@ void Verdict::ended(Leftovers const& left) {
 }
 
 void Verdict::follow(Primitive const& operation, WorldView const& world) {
-  switch (operation.kind) {
-    case Primitive::Kind::backward:
-      return follow_backward(operation, world);
-    case Primitive::Kind::clip:
-      return formulas_->clip(world);
-    case Primitive::Kind::step:
-      return formulas_->step(world);
-    case Primitive::Kind::zero_grad:
-      return follow_zero_grad(operation.set_to_none, world);
-    case Primitive::Kind::set:
-      return reference_.set(operation);
-    case Primitive::Kind::save:
-      return follow_save(operation, world);
-    case Primitive::Kind::load:
-      return follow_load(operation, world);
-    case Primitive::Kind::replay:
-      return follow_replay(operation, world);
-    case Primitive::Kind::overflow:
-    case Primitive::Kind::offload:  // values stay what they are
-    case Primitive::Kind::reload:
-    case Primitive::Kind::capture:  // records, executes nothing
-    case Primitive::Kind::check:
-      return;
-  }
+  match(
+      operation.what, [&](resolved::Backward const& each) { follow_backward(each, world); },
+      [&](ClipNorm const&) { formulas_->clip(world); },
+      [&](Step const&) { formulas_->step(world); },
+      [&](ZeroGrad const& each) { follow_zero_grad(each.set_to_none, world); },
+      [&](resolved::Set const& set) { reference_.set(set); },
+      [&](Save const& save) { follow_save(save.checkpoint, world); },
+      [&](resolved::Load const& load) { follow_load(load, world); },
+      [&](resolved::Replay const& replay) { follow_replay(replay, world); },
+      [](LeavesNumbers auto const&) {});
 }
 
 // In the order of the capture, and compared when all of it is over: what lies between shows in
 // what it led to. Of several backwards the last one's gathered parameters are still known.
-void Verdict::follow_replay(Primitive const& operation, WorldView const& world) {
-  int const backwards = backward_count(operation.captured);
-  std::int64_t const last = operation.backward_index + backwards - 1;
-  for (Primitive const& captured : replayed(operation)) {
-    if (captured.kind == Primitive::Kind::backward) {
-      if (captured.backward_index == last) compare_gathered(world, last);
-      reference_.begin_backward(captured);
-      for_each_parameter([&](int p) {
-        if (has_part(captured, p)) reference_.add_exact_mean(p, captured.backward_index);
-      });
-    } else if (captured.kind == Primitive::Kind::clip) {
-      reference_.model().clip();
-    } else if (captured.kind == Primitive::Kind::step) {
-      reference_.model().begin_step();
-      for_each_parameter([&](int p) { reference_.model().step_parameter(p); });
-      if (on_replayed_step_)
-        on_replayed_step_(captured, OracleView(reference_.model(), values_.layout()));
-    } else if (captured.kind == Primitive::Kind::zero_grad) {
-      reference_.model().zero_grad(captured.set_to_none);
-    }
+void Verdict::follow_replay(resolved::Replay const& replay, WorldView const& world) {
+  std::int64_t const last = replay.index + backward_count(replay.body) - 1;
+  for (Recorded const& operation : replayed(replay)) {
+    auto const* const backward = std::get_if<resolved::Backward>(&operation);
+    if (backward != nullptr && backward->index == last) compare_gathered(world, last);
+    reference_.follow(operation, [this](auto const& visit) { for_each_parameter(visit); });
+    if (on_replayed_step_ && std::holds_alternative<Step>(operation))
+      on_replayed_step_(OracleView(reference_.model(), values_.layout()));
   }
   if (!small_) compare_all(world);
 }
 
-void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {
-  if (world.shown().memory) compare_gathered(world, operation.backward_index);
-  reference_.begin_backward(operation);
-  formulas_->backward(world, operation);
+void Verdict::follow_backward(resolved::Backward const& backward, WorldView const& world) {
+  if (world.shown().memory) compare_gathered(world, backward.index);
+  reference_.begin_backward(backward);
+  formulas_->backward(world, backward);
 }
 
 void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
@@ -213,20 +185,20 @@ void Verdict::follow_zero_grad(bool set_to_none, WorldView const& world) {
   follow_each(world, reduced_kinds, [](int) {});
 }
 
-bool Verdict::restarted(Primitive const& load, WorldView const& world) {
+bool Verdict::restarted(Primitive const& operation, WorldView const& world) {
   memory_.note_peaks(world);
   if (findings_.any()) return false;
   unloaded_ = true;
   choose_formulas(world.arithmetic());
+  auto const& load = std::get<resolved::Load>(operation.what);
   Scenario const setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
   std::vector<ParameterSpec> const parameters = parameter_specs(setting);
-  Clip const clip = load.clip.value_or(Clip());
-  reference_.begin_world(setting, parameters, clip);
+  reference_.begin_world(setting, parameters, load.clip);
   values_.begin_world(layout_of(setting, parameters));
-  findings_.at_operation(load.entry);
+  findings_.at_operation(operation.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
-    memory_.begin_world(setting, parameters, clip);
+    memory_.begin_world(setting, parameters, load.clip);
     memory_.compare(world);
   }
   if (world.shown().addresses) {
@@ -237,12 +209,13 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
 }
 
 void Verdict::crashed(Primitive const& save, bool returned) {
-  bool const replaces = layouts_.erase(std::string(save.checkpoint)) > 0;
-  if (returned || !replaces) layouts_.emplace(save.checkpoint, values_.layout());
+  std::string const& checkpoint = std::get<Save>(save.what).checkpoint;
+  bool const replaces = layouts_.erase(checkpoint) > 0;
+  if (returned || !replaces) layouts_.emplace(checkpoint, values_.layout());
   if (returned)
-    reference_.save(save.checkpoint, true);
+    reference_.save(checkpoint, true);
   else
-    reference_.save_maybe(save.checkpoint);
+    reference_.save_maybe(checkpoint);
 }
 
 void Verdict::damaged(Primitive const&, DamagedFiles const& files) {
@@ -250,8 +223,10 @@ void Verdict::damaged(Primitive const&, DamagedFiles const& files) {
 }
 
 // Engines that still have a state have the one from before; in a new world that is nothing.
-void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView const* world) {
-  findings_.at_operation(load.entry);
+void Verdict::refused(Primitive const& operation, EngineFailure const& why,
+                      WorldView const* world) {
+  auto const& load = std::get<resolved::Load>(operation.what);
+  findings_.at_operation(operation.entry);
   if (world != nullptr && !unloaded_) {
     values_.judge_as(Law::error_clean);
     values_.compare_flags(*world);

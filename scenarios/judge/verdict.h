@@ -50,14 +50,15 @@ class Verdict final : public Observer {
   bool after(Primitive const& operation, WorldView const& world) override;
   void finished(WorldView const& world) override;
   void ended(Leftovers const& left) override;
-  bool restarted(Primitive const& load, WorldView const& world) override;
+  bool restarted(Primitive const& operation, WorldView const& world) override;
   void crashed(Primitive const& save, bool returned) override;
   void damaged(Primitive const& load, DamagedFiles const& files) override;
-  void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override;
+  void refused(Primitive const& operation, EngineFailure const& why,
+               WorldView const* world) override;
 
   /// Calls `look` after each step inside a replay, which nobody sees from outside the graph, with
   /// what the oracle computed; the engine is held to it when the replay is over.
-  void watch_replayed_steps(std::function<void(Primitive const& step, WorldView const&)> look) {
+  void watch_replayed_steps(std::function<void(WorldView const&)> look) {
     on_replayed_step_ = std::move(look);
   }
 
@@ -87,15 +88,15 @@ class Verdict final : public Observer {
   /// The formulas of a world that has just started.
   void choose_formulas(Arithmetic arithmetic);
   void follow(Primitive const& operation, WorldView const& world);
-  void follow_backward(Primitive const& operation, WorldView const& world);
+  void follow_backward(resolved::Backward const& backward, WorldView const& world);
   void follow_zero_grad(bool set_to_none, WorldView const& world);
-  void follow_save(Primitive const& save, WorldView const& world);
-  void follow_load(Primitive const& load, WorldView const& world);
+  void follow_save(std::string const& checkpoint, WorldView const& world);
+  void follow_load(resolved::Load const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
-  Law law_of_load(Primitive const& load) const;
+  Law law_of_load(resolved::Load const& load) const;
   std::optional<oracle::Layout> layout_of_saved(std::string_view checkpoint) const;
   void report_rounded(oracle::Model::Place place);
-  bool may_be_refused(Primitive const& load) const;
+  bool may_be_refused(resolved::Load const& load) const;
   /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
   void take_candidate(oracle::Model::Saved const& candidate, WorldView const& world);
   struct Settings {
@@ -104,8 +105,8 @@ class Verdict final : public Observer {
   };
   void take_what_is_not_carried(WorldView const& world, Settings const& before);
   bool agrees(WorldView const& world) const;
-  bool take_foreign(Primitive const& load, WorldView const& world);
-  void follow_replay(Primitive const& operation, WorldView const& world);
+  bool take_foreign(resolved::Load const& load, WorldView const& world);
+  void follow_replay(resolved::Replay const& replay, WorldView const& world);
   void note_before(Primitive const& operation);
   /// A sentence on why what the world shows is wrong, or nothing.
   std::string guess(Primitive const& operation, WorldView const& world) const;
@@ -137,7 +138,7 @@ class Verdict final : public Observer {
   std::string guess_;  // at the cause of what was found
   MemoryJudge memory_;
   PointerJudge pointers_;
-  std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;
+  std::function<void(WorldView const&)> on_replayed_step_;
   int patience_ = operations_after_violation;
   DamagedFiles damage_;    // done to what is about to be loaded
   bool unloaded_ = false;  // the world is new, and a load has to come first

@@ -34,17 +34,18 @@ void Verdict::note_before(Primitive const& operation) {
   constexpr std::int64_t numel_max = 1 << 14;
   if (total_numel_ > numel_max) return;
   auto const& before = reference_.model();
-  if (operation.kind == Primitive::Kind::step) suppositions_.step_follows(before);
-  if (operation.kind == Primitive::Kind::load) suppositions_.load_follows(before, operation.entry);
-  if (operation.kind == Primitive::Kind::set)
-    suppositions_.settings_change(before, operation.entry);
-  if (operation.kind == Primitive::Kind::save) suppositions_.save_follows(before, operation.entry);
+  match(
+      operation.what, [&](Step const&) { suppositions_.step_follows(before); },
+      [&](resolved::Load const&) { suppositions_.load_follows(before, operation.entry); },
+      [&](resolved::Set const&) { suppositions_.settings_change(before, operation.entry); },
+      [&](Save const&) { suppositions_.save_follows(before, operation.entry); },
+      [](OneOf<resolved::Backward, ClipNorm, ZeroGrad, resolved::Replay> auto const&) {},
+      [](LeavesNumbers auto const&) {});
 }
 
 std::string Verdict::guess(Primitive const& operation, WorldView const& world) const {
-  bool const loads = operation.kind == Primitive::Kind::load;
-  bool const steps =
-      operation.kind == Primitive::Kind::step && arithmetic_ == Arithmetic::own_order;
+  bool const loads = operation.as<resolved::Load>() != nullptr;
+  bool const steps = operation.as<Step>() != nullptr && arithmetic_ == Arithmetic::own_order;
   if (!loads && !steps) return {};
   auto const& right = reference_.model();
   auto const& layout = values_.layout();
@@ -64,13 +65,12 @@ std::string Verdict::guess(Primitive const& operation, WorldView const& world) c
   std::string const with = oracle::guess(supposed, right, layout, seen);
   if (with.empty()) return with;
   return fmt::format("a guess: every bit that is wrong is what the {} would leave with {}",
-                     name_of(operation.kind), with);
+                     name_of(operation), with);
 }
 
 bool Verdict::has_other_rule(Primitive const& operation, WorldView const& world) {
   auto const* const before = suppositions_.before_step();
-  if (operation.kind != Primitive::Kind::step || world.shown().memory || before == nullptr)
-    return false;
+  if (operation.as<Step>() == nullptr || world.shown().memory || before == nullptr) return false;
   auto const& right = reference_.model();
   bool moved = false;
   bool tells = false;

@@ -11,11 +11,11 @@
 namespace adamant::scenarios {
 
 // Few worlds show their files, and those of large models take long to read.
-void Verdict::follow_save(Primitive const& save, WorldView const& world) {
-  reference_.save(save.checkpoint);
-  layouts_.insert_or_assign(std::string(save.checkpoint), values_.layout());
+void Verdict::follow_save(std::string const& checkpoint, WorldView const& world) {
+  reference_.save(checkpoint);
+  layouts_.insert_or_assign(checkpoint, values_.layout());
   if (!small_) return;
-  auto const files = world.checkpoint(save.checkpoint);
+  auto const files = world.checkpoint(checkpoint);
   if (files.empty()) return;
   SavingWorld const saving = {.mesh = values_.layout().mesh(),
                               .held = [&](int parameter, int rank, TensorKind kind) {
@@ -26,7 +26,7 @@ void Verdict::follow_save(Primitive const& save, WorldView const& world) {
 
 // A name may stand for two states, where a crash interrupted the save of the second: the load then
 // tells which of them it is.
-void Verdict::follow_load(Primitive const& load, WorldView const& world) {
+void Verdict::follow_load(resolved::Load const& load, WorldView const& world) {
   unloaded_ = false;
   DamagedFiles const damage = std::exchange(damage_, {});
   bool const own = !reference_.checkpoint(load.checkpoint).candidates.empty();
@@ -60,7 +60,7 @@ void Verdict::report_rounded(oracle::Model::Place place) {
 }
 
 // Numbers that only a type which the load does not name would hold may not be rounded.
-bool Verdict::may_be_refused(Primitive const& load) const {
+bool Verdict::may_be_refused(resolved::Load const& load) const {
   return std::ranges::any_of(
       reference_.checkpoint(load.checkpoint).candidates,
       [&](auto const& candidate) { return reference_.rounded_by(load, *candidate).has_value(); });
@@ -93,12 +93,12 @@ void Verdict::take_what_is_not_carried(WorldView const& world, Settings const& b
 }
 
 // What was loaded was not saved here: its files say what it is.
-bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
+bool Verdict::take_foreign(resolved::Load const& load, WorldView const& world) {
   try {
     if (!world.has_own_formats())
       reference_.take_from(load.checkpoint, world.checkpoint(load.checkpoint));
     else if (!reference_.take_from(load.checkpoint, world))
-      not_read_.insert(std::string(load.checkpoint));
+      not_read_.insert(load.checkpoint);
     return true;
   } catch (std::exception const& error) {
     findings_.add(
@@ -107,7 +107,7 @@ bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
   }
 }
 
-Law Verdict::law_of_load(Primitive const& load) const {
+Law Verdict::law_of_load(resolved::Load const& load) const {
   bool const saw_crash = reference_.checkpoint(load.checkpoint).saw_crash;
   return saw_crash ? Law::checkpoint_atomic : Law::checkpoint_roundtrip;
 }

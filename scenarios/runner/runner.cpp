@@ -16,7 +16,7 @@ class VerdictAndDump final : public Observer {
       : verdict_(verdict), dump_(dump), look_(look), count_(count) {
     if (dump_ == nullptr) return;
     verdict_.watch_replayed_steps(
-        [this](Primitive const& step, WorldView const& world) { dump_->after(step, world); });
+        [this](WorldView const& world) { dump_->after({.what = Step{}}, world); });
   }
 
   bool started(WorldView const& world) override {

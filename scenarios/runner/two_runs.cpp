@@ -14,8 +14,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Kind = Primitive::Kind;
-
 constexpr TensorKind compared_kinds[] = {TensorKind::parameter, TensorKind::main,
                                          TensorKind::exp_avg, TensorKind::exp_avg_sq};
 
@@ -95,10 +93,10 @@ Moment Recording::moment(Primitive const& operation, WorldView const& world,
   }
   for (int g = 0; g <= static_cast<int>(scenario_.groups.size()); ++g)
     now.groups.push_back(world.group(0, g));
-  if (operation.kind == Kind::save && takes_files_)
-    now.files = world.file_digests(operation.checkpoint);
-  if (operation.kind != Kind::load) return now;
-  now.into_new_world = operation.sets_anew;
+  if (auto const* save = operation.as<Save>(); save != nullptr && takes_files_)
+    now.files = world.file_digests(save->checkpoint);
+  if (operation.as<resolved::Load>() == nullptr) return now;
+  now.into_new_world = sets_anew(operation);
   now.not_carried = world.not_carried();
   return now;
 }
@@ -125,15 +123,15 @@ void HeldTo::after(Primitive const& operation, WorldView const& world) {
     if (!gave_up_.empty()) return;
   }
   compare(expected, actual);
-  if (operation.kind == Kind::save && run_.promise == Promise::repeated)
-    compare_files(operation, expected, actual);
+  if (auto const* save = operation.as<Save>(); save != nullptr && run_.promise == Promise::repeated)
+    compare_files(save->checkpoint, expected, actual);
   differs_ = !violations_.empty();
   last_ = std::move(actual);
 }
 
 // Before the first operation nothing has changed that a checkpoint could lose.
 void HeldTo::after_inserted(Primitive const& operation, WorldView const& world) {
-  if (operation.kind != Kind::load || next_ == 0) return;
+  if (operation.as<resolved::Load>() == nullptr || next_ == 0) return;
   Moment const now = recording_.moment(operation, world, &last_);
   give_up_on(lost(world.not_carried(), last_, now));
 }
@@ -188,13 +186,13 @@ void HeldTo::compare_settings(Moment const& expected, Moment const& actual) {
          .actual = Number(actual.scaling.loss_scale)});
 }
 
-void HeldTo::compare_files(Primitive const& save, Moment const& expected, Moment const& actual) {
+void HeldTo::compare_files(std::string const& checkpoint, Moment const& expected,
+                           Moment const& actual) {
   for (auto const& [name, digest] : expected.files) {
     auto const other = actual.files.find(name);
     bool const same = other != actual.files.end() && other->second == digest;
     if (!same && ends_in_any(name, same_files_))
-      add({.breach = Breach::other_file_in_run,
-           .text = fmt::format("{}/{}", save.checkpoint, name)});
+      add({.breach = Breach::other_file_in_run, .text = fmt::format("{}/{}", checkpoint, name)});
   }
 }
 

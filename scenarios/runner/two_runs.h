@@ -69,7 +69,7 @@ class HeldTo {
   void compare(Moment const& expected, Moment const& actual);
   void compare_values(Moment const& expected, Moment const& actual);
   void compare_settings(Moment const& expected, Moment const& actual);
-  void compare_files(Primitive const& save, Moment const& expected, Moment const& actual);
+  void compare_files(std::string const& checkpoint, Moment const& expected, Moment const& actual);
   void add(Violation violation);
 
   Recording const& recording_;

@@ -144,33 +144,24 @@ class MadeUpRuns : public testing::Test {
     scenario_.again = {{}, {.resumed_after = 2}};
   }
 
-  static Primitive at(int entry, Primitive::Kind kind) {
-    Primitive primitive;
-    primitive.kind = kind;
-    primitive.entry = entry;
-    primitive.checkpoint = "a";
-    return primitive;
-  }
-
   /// What run number `again` is found to break, where the first one saw `first` after each of its
   /// operations and this one `second`. The resumed one has lost `not_carried`.
   std::vector<Violation> found(std::size_t again, MadeUp const& first, MadeUp second,
                                std::vector<std::string> const& not_carried = {}) {
-    using Kind = Primitive::Kind;
     Recording recording(scenario_);
-    recording.after(at(0, Kind::step), first);
-    recording.after(at(1, Kind::save), first);
-    recording.after(at(2, Kind::step), first);
+    recording.after({0, Step{}}, first);
+    recording.after({1, Save{"a"}}, first);
+    recording.after({2, Step{}}, first);
     FurtherRun const run = further_runs(scenario_)[again];
     HeldTo held(recording, run, {".bin"});
-    held.after(at(0, Kind::step), first);
-    held.after(at(1, Kind::save), again == 0 ? second : first);
+    held.after({0, Step{}}, first);
+    held.after({1, Save{"a"}}, again == 0 ? second : first);
     second.lost = not_carried;
     if (again == 1) {
-      held.after(at(2, Kind::save), second);
-      held.after(at(3, Kind::load), second);
+      held.after({2, Save{"a"}}, second);
+      held.after({3, resolved::Load{}}, second);
     }
-    held.after(at(2 + run.inserted, Kind::step), second);
+    held.after({2 + run.inserted, Step{}}, second);
     gave_up_ = held.gave_up();
     return held.violations();
   }
@@ -251,11 +242,9 @@ TEST_F(MadeUpRuns, AreNotComparedWhereOneAloneLoadsIntoANewWorldWhatIsNotCarried
   FurtherRun const run = further_runs(scenario_)[0];
   for (bool const into_new_world : {false, true}) {
     Recording recording(scenario_);
-    Primitive load = at(0, Primitive::Kind::load);
-    load.sets_anew = into_new_world;
-    recording.after(load, first);
+    recording.after({0, resolved::Load{.sets_anew = into_new_world}}, first);
     HeldTo held(recording, run, {});
-    held.after(at(0, Primitive::Kind::load), second);
+    held.after({0, resolved::Load{}}, second);
     EXPECT_EQ(held.violations().size(), into_new_world ? 0U : 1U);
     EXPECT_EQ(held.gave_up().find("groups") != std::string::npos, into_new_world);
   }
@@ -266,16 +255,16 @@ TEST_F(MadeUpRuns, AreNotComparedWhereOneFormatCarriesLess) {
   MadeUp second;
   second.settings.learning_rate = 1;
   Recording recording(scenario_);
-  recording.after(at(0, Primitive::Kind::load), first);
+  recording.after({0, resolved::Load{}}, first);
   FurtherRun const run = further_runs(scenario_)[0];
   HeldTo held(recording, run, {});
   second.lost = {"groups"};
-  held.after(at(0, Primitive::Kind::load), second);
+  held.after({0, resolved::Load{}}, second);
   EXPECT_TRUE(held.violations().empty());
   EXPECT_NE(held.gave_up().find("groups"), std::string::npos);
   HeldTo other(recording, run, {});
   second.lost = {"clip"};
-  other.after(at(0, Primitive::Kind::load), second);
+  other.after({0, resolved::Load{}}, second);
   EXPECT_EQ(other.violations().size(), 1U) << "which is not what differs";
 }
 

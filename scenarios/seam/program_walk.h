@@ -4,93 +4,144 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "scenarios/language/match.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
 
-/// What a `set` changes of each group, by number: a group's own value wins. Views of both.
-class SetByGroup {
- public:
-  SetByGroup() = default;
-  SetByGroup(AdamOverride const& change, std::vector<Group> const& groups)
-      : change_(&change), groups_(&groups) {}
+/// What verbs become that name something, or that hang on what came before. Spans and pointers lead
+/// into the Program they were read from.
+namespace resolved {
 
-  std::size_t size() const { return groups_ == nullptr ? 0 : groups_->size() + 1; }
-  AdamOverride operator[](std::size_t group) const;
-
- private:
-  AdamOverride const* change_ = nullptr;
-  std::vector<Group> const* groups_ = nullptr;
+struct Backward {
+  std::span<int const> without = {};  // parameters that get no gradient
+  /// Places of the names that give none (language/registry.h), in order. All names of the
+  /// parameters in `without`, and of others some.
+  std::span<int const> left_out = {};
+  std::int64_t index = 0;  // how many came before it in the program
+  bool overflow = false;   // one rank's gradient is not finite
 };
 
-/// One operation that an engine executes. Spans point into the Program it was read from.
-struct Primitive {
-  enum class Kind {
-    backward,
-    clip,
-    step,
-    zero_grad,
-    set,
-    overflow,
-    capture,
-    replay,
-    check,
-    offload,
-    reload,
-    save,
-    load
-  };
-  Kind kind = Kind::check;
-  int entry = 0;                      // index of the program's entry
-  std::span<int const> without = {};  // backward: parameters that get no gradient
-  /// backward: places of the names that give none (language/registry.h), in order. All names of
-  /// the parameters in `without`, and of others some.
-  std::span<int const> left_out = {};
-  std::int64_t backward_index = 0;  // backward, replay: how many came before it in the program
-  bool overflow = false;            // backward: one rank's gradient is not finite; replay: that
-                                    // of its first backward
-  std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
-  bool set_to_none = true;                   // zero_grad
-  std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
-  std::optional<Clip> clip = {};  // set: the norm of later clips, or none; load: in force before it
-  SetByGroup set = {};            // set: what it changes of every group
-  std::string_view checkpoint = {};  // save, load: its name
-  int setting = 0;                   // load: Program::setting() from here on
-  bool sets_anew = false;            // load: into a new world
-  bool anew = false;                 // load: the program itself says so
-  Offload const* offload = nullptr;  // load: from here on; null: as the scenario says
-  /// load: by number of the parameter, kinds of tensors of which it may round what is saved in
-  /// another type.
+struct Set {
+  SettingsChange change = {};  // with a loss scale a scaler starts afresh
+  std::span<Group const> groups = {};
+
+  std::size_t group_count() const { return groups.size() + 1; }
+  /// What it changes of a group, by number: a group's own value wins.
+  AdamOverride of_group(std::size_t group) const {
+    return group == 0 ? change.adam : without(change.adam, groups[group - 1].settings);
+  }
+};
+
+/// What a graph may hold.
+using Recorded = std::variant<Backward, ClipNorm, Step, ZeroGrad>;
+
+struct Capture {
+  std::span<Recorded const> body = {};
+};
+
+struct Replay {
+  std::span<Recorded const> body = {};
+  std::int64_t index = 0;  // of its first backward
+  bool overflow = false;   // of its first backward
+};
+
+struct Load {
+  std::string checkpoint = {};
+  int setting = 0;                   // Program::setting() from here on
+  bool sets_anew = false;            // into a new world
+  bool anew = false;                 // the program itself says so
+  Clip clip = {};                    // the norm in force before it
+  Offload const* offload = nullptr;  // from here on; null: as the scenario says
+  /// By number of the parameter, kinds of tensors of which it may round what is saved in another
+  /// type.
   std::span<std::vector<TensorKind> const> may_round = {};
+  std::optional<FoundManifest> found = {};  // see scenarios::Load
+};
+
+}  // namespace resolved
+
+using resolved::Recorded;
+
+/// Any operation that is executed, in the order of the verbs: all but `train`, which is several.
+using Resolved = std::variant<resolved::Backward, ClipNorm, Step, ZeroGrad, resolved::Set, Overflow,
+                              OffloadStates, ReloadStates, resolved::Capture, resolved::Replay,
+                              Save, resolved::Load, Check>;
+
+// ---- lists that have a name: a new verb joins them, or whoever judges says what it does
+// ----------
+
+/// Is executed as the file says it.
+template <typename Verb>
+concept AsWritten =
+    std::is_constructible_v<Action, Verb> && std::is_constructible_v<Resolved, Verb>;
+
+/// Leaves every number of a tensor, a counter and a setting as it is.
+template <typename Verb>
+concept LeavesNumbers =
+    OneOf<Verb, Overflow, OffloadStates, ReloadStates, resolved::Capture, Save, Check>;
+
+/// No tensor comes, goes or moves, and nothing is needed for the first time.
+template <typename Verb>
+concept LeavesMemory = OneOf<Verb, ClipNorm, Overflow, resolved::Capture, Save, Check>;
+
+/// One operation that an engine executes.
+struct Primitive {
+  int entry = 0;  // index of the program's entry
+  Resolved what = Check{};
+
+  /// Null where it is something else.
+  template <typename Verb>
+  Verb const* as() const {
+    return std::get_if<Verb>(&what);
+  }
+  template <typename Verb>
+  Verb* as() {
+    return std::get_if<Verb>(&what);
+  }
 };
 
 /// "backward", "zero_grad".
-std::string_view name_of(Primitive::Kind kind);
+std::string_view name_of(Primitive const& operation);
+
+/// Is it a load into a new world?
+bool sets_anew(Primitive const& operation);
+
+/// What is recorded, or executed from a record; of others nothing.
+std::span<Recorded const> body_of(Primitive const& operation);
 
 /// Does it scale gradients to a norm, or record or replay what does?
 bool clips(Primitive const& operation);
 
 /// How many of them are backwards.
-int backward_count(std::span<Primitive const> operations);
+int backward_count(std::span<Recorded const> operations);
 
 /// What a replay executes, each operation with what the replay knows of it: numbers of backwards,
 /// and the overflow of the first of them.
-std::vector<Primitive> replayed(Primitive const& replay);
+std::vector<Recorded> replayed(resolved::Replay const& replay);
 
-/// A program that refuse() let pass, ready to be walked by any number of walkers.
+/// The same executed by itself.
+Resolved executed(Recorded const& operation);
+
+/// A program that refuse() let pass, ready to be walked by any number of walkers. Primitives lead
+/// into it, so it may be moved, and not copied.
 class Program {
  public:
   explicit Program(Scenario const& scenario);
+  Program(Program&&) = default;
+  Program& operator=(Program&&) = default;
 
   /// What a `load` changed of the scenario: world, layout, precision, offload, order of
   /// registration. It has no program. Number 0 is the scenario itself, which the program does not
@@ -100,58 +151,34 @@ class Program {
   /// Checkpoints that are loaded and that no save before has made, each once.
   std::vector<std::string> const& foreign_checkpoints() const { return foreign_; }
 
+  /// The most backwards that one capture holds.
+  int captured_backwards() const;
+
  private:
   friend class ProgramWalk;
-  struct Captured;
   using Kinds = std::vector<TensorKind>;
-  /// What a backward leaves out, as names and as what this does to parameters.
-  struct LeftOut {
-    std::vector<int> names;
-    std::vector<int> parameters;
-  };
-  /// What a capture records: where a norm is in force, `train` clips.
-  struct Bodies {
-    std::shared_ptr<Captured const> unclipped;
-    std::shared_ptr<Captured const> clipped;
-  };
-  struct Entry {
-    bool train = false;
-    Primitive::Kind kind = Primitive::Kind::check;
+  /// An operation, so many times.
+  struct Repeated {
+    std::optional<Resolved> what = {};  // none: an iteration of `train`
     std::int64_t count = 1;
-    bool set_to_none = true;
-    LeftOut left_out;
-    SettingsChange change;  // set
-    std::string checkpoint;
-    int setting = 0;
-    bool sets_anew = false;
-    bool anew = false;
-    std::shared_ptr<std::vector<Kinds> const> may_round;
-    Bodies captured;  // capture: its body
+    std::span<Recorded const> clipped = {};  // capture: its body where a norm is in force
   };
-  void add_load(Entry& entry, Load const& load, Scenario const& scenario);
+  resolved::Backward resolve(Backward const& backward, std::vector<Param> const& params);
+  Repeated resolve(Capture const& capture, std::vector<Param> const& params);
+  resolved::Load resolve(Load const& load, Scenario const& scenario);
   void change(Load const& load, Scenario const& scenario);
-  std::shared_ptr<std::vector<Kinds> const> may_round(PrecisionOverride const& types,
-                                                      std::vector<Param> const& params);
-  /// Null for the scenario's own.
-  Offload const* offload_of(int setting) const {
-    return setting > 0 ? &settings_[static_cast<std::size_t>(setting) - 1].offload : nullptr;
-  }
-  LeftOut left_out_of(Backward const& backward, std::vector<Param> const& params) const;
-  /// The body of a capture, unrolled, and what its spans point to.
-  struct Captured {
-    std::vector<LeftOut> left_out;
-    std::vector<Primitive> primitives;
-  };
-  std::shared_ptr<Captured const> unrolled(Capture const& capture, std::vector<Param> const& params,
-                                           bool clips) const;
+  std::span<Kinds const> may_round(PrecisionOverride const& types,
+                                   std::vector<Param> const& params);
 
   Registry registry_;
-  std::vector<Entry> entries_;
+  std::vector<Repeated> operations_;
   std::vector<Group> groups_;
-  std::optional<Scenario> last_;   // the last of the settings, where there is one
-  std::vector<Setting> settings_;  // from number 1 on: of thousands each may be another
+  std::vector<std::vector<int>> left_out_;     // what backwards point to
+  std::vector<std::vector<Recorded>> bodies_;  // of captures
+  std::optional<Scenario> last_;               // the last of the settings, where there is one
+  std::deque<Setting> settings_;               // from number 1 on: of thousands each may be another
   // What loads may round, by the kinds of tensors that they name the types of.
-  std::map<Kinds, std::shared_ptr<std::vector<Kinds> const>> may_round_;
+  std::map<Kinds, std::vector<Kinds>> may_round_;
   std::set<std::string> known_;  // checkpoints that are saved or loaded
   std::vector<std::string> foreign_;
   Clip clip_;  // of the scenario
@@ -172,13 +199,16 @@ class ProgramWalk {
   Clip const& forget_settings() { return clip_ = program_->clip_; }
 
  private:
+  /// What it knows, and what follows for the operations behind.
+  void take(Resolved& operation, Program::Repeated const& of);
+
   Program const* program_;
   std::size_t entry_ = 0;
   std::int64_t done_ = 0;  // primitives of this entry that were handed out
   std::int64_t backwards_ = 0;
   bool overflow_ = false;  // due in the next backward
   Clip clip_;
-  std::shared_ptr<Program::Captured const> captured_;  // the last one
+  std::span<Recorded const> captured_;  // the last one
 };
 
 }  // namespace adamant::scenarios

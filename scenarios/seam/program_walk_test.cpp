@@ -7,13 +7,20 @@
 namespace adamant::scenarios {
 namespace {
 
-using Kind = Primitive::Kind;
+/// Words of what is executed.
+using Words = std::vector<std::string_view>;
 
-std::vector<Kind> kinds_of(Program const& program) {
-  std::vector<Kind> kinds;
+Words words_of(Program const& program) {
+  Words words;
   ProgramWalk walk(program);
-  while (auto const primitive = walk.next()) kinds.push_back(primitive->kind);
-  return kinds;
+  while (auto const primitive = walk.next()) words.push_back(name_of(*primitive));
+  return words;
+}
+
+/// What comes next. REQUIRES: it is of that kind.
+template <typename Verb>
+Verb next(ProgramWalk& walk) {
+  return std::get<Verb>(walk.next()->what);
 }
 
 Scenario with_program(std::vector<Operation> program) {
@@ -24,9 +31,8 @@ Scenario with_program(std::vector<Operation> program) {
 
 TEST(ProgramWalk, TrainIsBackwardStepZeroGradAsOftenAsItSays) {
   Program const program(with_program({operation(Train{2}), operation(Check{})}));
-  EXPECT_EQ(kinds_of(program),
-            (std::vector{Kind::backward, Kind::step, Kind::zero_grad, Kind::backward, Kind::step,
-                         Kind::zero_grad, Kind::check}));
+  EXPECT_EQ(words_of(program),
+            (Words{"backward", "step", "zero_grad", "backward", "step", "zero_grad", "check"}));
 }
 
 TEST(ProgramWalk, TrainClipsWhereTheOptimizerHasANorm) {
@@ -37,10 +43,9 @@ TEST(ProgramWalk, TrainClipsWhereTheOptimizerHasANorm) {
   Program const program(
       with_program({operation(Train{1}), operation(Set{norm}), operation(Train{1}),
                     operation(ClipNorm{}), operation(Set{no_norm}), operation(Train{1})}));
-  EXPECT_EQ(kinds_of(program),
-            (std::vector{Kind::backward, Kind::step, Kind::zero_grad, Kind::set,  //
-                         Kind::backward, Kind::clip, Kind::step, Kind::zero_grad, Kind::clip,
-                         Kind::set, Kind::backward, Kind::step, Kind::zero_grad}));
+  EXPECT_EQ(words_of(program), (Words{"backward", "step", "zero_grad", "set",                  //
+                                      "backward", "clip", "step", "zero_grad", "clip", "set",  //
+                                      "backward", "step", "zero_grad"}));
 }
 
 TEST(ProgramWalk, TrainClipsWhereALoadHasPutANormInForce) {
@@ -53,15 +58,14 @@ TEST(ProgramWalk, TrainClipsWhereALoadHasPutANormInForce) {
   scenario.optimizer.clip = 1.0F;
   Program const program(scenario);
   ProgramWalk walk(program);
-  EXPECT_EQ(walk.next()->clip, Clip(1.0F));
+  EXPECT_EQ(next<resolved::Load>(walk).clip, Clip(1.0F));
   walk.put_in_force(Clip(2.0F));
-  EXPECT_EQ(walk.next()->kind, Kind::backward);
-  EXPECT_EQ(walk.next()->kind, Kind::clip);
-  for (Kind const kind : {Kind::step, Kind::zero_grad}) EXPECT_EQ(walk.next()->kind, kind);
+  for (auto const word : {"backward", "clip", "step", "zero_grad"})
+    EXPECT_EQ(name_of(*walk.next()), word);
   EXPECT_TRUE(clips(*walk.next()));
-  EXPECT_EQ(walk.next()->kind, Kind::set);
+  EXPECT_EQ(name_of(*walk.next()), "set");
   EXPECT_FALSE(clips(*walk.next()));
-  EXPECT_EQ(walk.next()->clip, std::optional<Clip>(Clip()));
+  EXPECT_EQ(next<resolved::Load>(walk).clip, Clip());
   EXPECT_EQ(walk.forget_settings(), Clip(1.0F));
 }
 
@@ -74,11 +78,11 @@ TEST(ProgramWalk, AReplayNumbersItsBackwardsAndItsFirstOneOverflows) {
   std::vector<std::int64_t> numbers;
   std::vector<bool> struck;
   while (auto const replay = walk.next())
-    for (Primitive const& primitive : replayed(*replay)) {
-      if (primitive.kind != Kind::backward) continue;
-      numbers.push_back(primitive.backward_index);
-      struck.push_back(primitive.overflow);
-    }
+    for (Recorded const& operation : replayed(*replay->as<resolved::Replay>()))
+      if (auto const* backward = std::get_if<resolved::Backward>(&operation)) {
+        numbers.push_back(backward->index);
+        struck.push_back(backward->overflow);
+      }
   EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(struck, (std::vector{true, false, false, false}));
 }
@@ -90,7 +94,8 @@ TEST(ProgramWalk, AnOverflowStrikesTheNextBackwardAlone) {
   std::vector<bool> struck;
   ProgramWalk walk(program);
   while (auto const primitive = walk.next())
-    if (primitive->kind == Kind::backward) struck.push_back(primitive->overflow);
+    if (auto const* backward = primitive->as<resolved::Backward>())
+      struck.push_back(backward->overflow);
   EXPECT_EQ(struck, (std::vector{true, false, true}));
 }
 
@@ -99,8 +104,8 @@ TEST(ProgramWalk, ASetOfTheLossScaleIsToldApartFromOthers) {
   scale.loss_scale = LossScale{.kind = LossScale::Kind::fixed, .value = 8.0F};
   Program const program(with_program({operation(Set{scale}), operation(Set{})}));
   ProgramWalk walk(program);
-  EXPECT_EQ(walk.next()->loss_scale, scale.loss_scale);
-  EXPECT_FALSE(walk.next()->loss_scale.has_value());
+  EXPECT_EQ(next<resolved::Set>(walk).change.loss_scale, scale.loss_scale);
+  EXPECT_FALSE(next<resolved::Set>(walk).change.loss_scale.has_value());
 }
 
 TEST(ProgramWalk, EveryPrimitiveKnowsItsEntryAndBackwardsCountOn) {
@@ -109,7 +114,7 @@ TEST(ProgramWalk, EveryPrimitiveKnowsItsEntryAndBackwardsCountOn) {
   for (int const entry : {0, 0, 0}) EXPECT_EQ(walk.next()->entry, entry);
   auto const backward = walk.next();
   EXPECT_EQ(backward->entry, 1);
-  EXPECT_EQ(backward->backward_index, 1);
+  EXPECT_EQ(backward->as<resolved::Backward>()->index, 1);
   EXPECT_FALSE(walk.next());
 }
 
@@ -125,22 +130,21 @@ TEST(ProgramWalk, AParameterIsWithoutGradientWhereAllOfItsNamesAre) {
   scenario.program = {operation(without), operation(Capture{{operation(without)}})};
   Program const program(scenario);
   ProgramWalk walk(program);
-  auto const expect = [&](Primitive const& backward) {
+  auto const expect = [&](resolved::Backward const& backward) {
     EXPECT_EQ(std::vector<int>(backward.without.begin(), backward.without.end()), std::vector{0});
     EXPECT_EQ(std::vector<int>(backward.left_out.begin(), backward.left_out.end()),
               (std::vector{0, 2, last}));
   };
-  expect(*walk.next());
-  expect(walk.next()->captured.front());
+  expect(next<resolved::Backward>(walk));
+  expect(std::get<resolved::Backward>(next<resolved::Capture>(walk).body.front()));
 }
 
 TEST(ProgramWalk, NamesBecomeNumbers) {
   Program const program(
       with_program({operation(Backward{.without = {"h.1.weight", "h.0.weight"}})}));
   ProgramWalk walk(program);
-  auto const backward = walk.next();
-  EXPECT_EQ(std::vector<int>(backward->without.begin(), backward->without.end()),
-            (std::vector{1, 3}));
+  auto const without = next<resolved::Backward>(walk).without;
+  EXPECT_EQ(std::vector<int>(without.begin(), without.end()), (std::vector{1, 3}));
 }
 
 TEST(ProgramWalk, ASetIsToldApartByGroupsAndAGroupsOwnValueWins) {
@@ -149,11 +153,11 @@ TEST(ProgramWalk, ASetIsToldApartByGroupsAndAGroupsOwnValueWins) {
   change.adam.weight_decay = 0.25F;
   Program const program(with_program({operation(Set{change})}));
   ProgramWalk walk(program);
-  auto const set = walk.next();
-  ASSERT_EQ(set->set.size(), 2U);
-  EXPECT_EQ(set->set[0], change.adam);
-  EXPECT_EQ(set->set[1].lr, 0.5F);
-  EXPECT_EQ(set->set[1].weight_decay, std::nullopt);
+  auto const set = next<resolved::Set>(walk);
+  ASSERT_EQ(set.group_count(), 2U);
+  EXPECT_EQ(set.of_group(0), change.adam);
+  EXPECT_EQ(set.of_group(1).lr, 0.5F);
+  EXPECT_EQ(set.of_group(1).weight_decay, std::nullopt);
 }
 
 TEST(ProgramWalk, ALoadLeadsToASettingThatStays) {
@@ -165,14 +169,13 @@ TEST(ProgramWalk, ALoadLeadsToASettingThatStays) {
   EXPECT_EQ(program.setting(1).world.shard, 2);
   EXPECT_EQ(program.setting(1).microbatch_count(), 4) << "as many as the first world's ranks";
   ProgramWalk walk(program);
-  EXPECT_EQ(walk.next()->checkpoint, "a");
+  EXPECT_EQ(next<Save>(walk).checkpoint, "a");
   for (auto const& [setting, anew] :
        {std::pair(0, false), std::pair(1, true), std::pair(1, false)}) {
-    auto const load = walk.next();
-    EXPECT_EQ(load->kind, Kind::load);
-    EXPECT_EQ(load->checkpoint, "a");
-    EXPECT_EQ(load->setting, setting);
-    EXPECT_EQ(load->sets_anew, anew);
+    auto const load = next<resolved::Load>(walk);
+    EXPECT_EQ(load.checkpoint, "a");
+    EXPECT_EQ(load.setting, setting);
+    EXPECT_EQ(load.sets_anew, anew);
   }
 }
 
@@ -189,11 +192,11 @@ TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
   for (int const setting : {1, 2})
     EXPECT_EQ(program.setting(setting).precision.grad, GradType::bf16);
   ProgramWalk walk(program);
-  EXPECT_EQ(walk.next()->checkpoint, "a");
-  EXPECT_TRUE(walk.next()->sets_anew);
-  EXPECT_FALSE(walk.next()->sets_anew);
-  EXPECT_TRUE(walk.next()->sets_anew);
-  EXPECT_TRUE(walk.next()->sets_anew) << "into a world like the one before";
+  EXPECT_FALSE(sets_anew(*walk.next())) << "a save";
+  EXPECT_TRUE(sets_anew(*walk.next()));
+  EXPECT_FALSE(sets_anew(*walk.next()));
+  EXPECT_TRUE(sets_anew(*walk.next()));
+  EXPECT_TRUE(sets_anew(*walk.next())) << "into a world like the one before";
 }
 
 TEST(ProgramWalk, ANewJobHasTheNormOfTheScenario) {
@@ -206,8 +209,8 @@ TEST(ProgramWalk, ANewJobHasTheNormOfTheScenario) {
   Program const program(scenario);
   ProgramWalk walk(program);
   for (int i = 0; i < 2; ++i) walk.next();
-  EXPECT_EQ(walk.next()->clip, std::optional<Clip>(Clip())) << "in place what the set has left";
-  EXPECT_EQ(walk.next()->clip, std::optional<Clip>(Clip(1.0F)));
+  EXPECT_EQ(next<resolved::Load>(walk).clip, Clip()) << "in place what the set has left";
+  EXPECT_EQ(next<resolved::Load>(walk).clip, Clip(1.0F));
   EXPECT_EQ(walk.clip(), Clip(1.0F));
 }
 
@@ -224,15 +227,15 @@ TEST(ProgramWalk, AReplayHasWhatWasCapturedLastAndItsBackwardsCount) {
   Program const program(with_program(
       {operation(once), operation(twice), operation(Replay{2}), operation(Backward{})}));
   ProgramWalk walk(program);
-  EXPECT_EQ(walk.next()->captured.size(), 1U);
-  EXPECT_EQ(walk.next()->captured.size(), 4U);
+  EXPECT_EQ(next<resolved::Capture>(walk).body.size(), 1U);
+  EXPECT_EQ(next<resolved::Capture>(walk).body.size(), 4U);
   for (std::int64_t const first : {0, 2}) {
-    auto const replay = walk.next();
-    EXPECT_EQ(replay->kind, Kind::replay);
-    EXPECT_EQ(replay->backward_index, first);
-    EXPECT_EQ(backward_count(replay->captured), 2);
+    auto const replay = next<resolved::Replay>(walk);
+    EXPECT_EQ(replay.index, first);
+    EXPECT_EQ(backward_count(replay.body), 2);
   }
-  EXPECT_EQ(walk.next()->backward_index, 4);
+  EXPECT_EQ(program.captured_backwards(), 2);
+  EXPECT_EQ(next<resolved::Backward>(walk).index, 4);
   EXPECT_FALSE(walk.next());
 }
 
@@ -249,10 +252,40 @@ TEST(ProgramWalk, ALoadMayRoundWhatItNamesAndNoParameterSaysOfItself) {
   Program const program(scenario);
   ProgramWalk walk(program);
   walk.next();
-  auto const may_round = walk.next()->may_round;
+  auto const may_round = next<resolved::Load>(walk).may_round;
   ASSERT_EQ(may_round.size(), 2U);
   EXPECT_EQ(may_round[0], (std::vector{TensorKind::main, TensorKind::exp_avg}));
   EXPECT_EQ(may_round[1], std::vector{TensorKind::main});
+}
+
+TEST(ProgramWalk, NamesWhatIsExecutedByItsVerb) {
+  Scenario scenario = with_program(
+      {operation(Backward{}), operation(ClipNorm{}), operation(Step{}), operation(ZeroGrad{}),
+       operation(Set{}), operation(Overflow{}), operation(OffloadStates{}),
+       operation(ReloadStates{}), operation(Capture{{operation(Step{})}}), operation(Replay{}),
+       operation(Save{"a"}), operation(Load{.from = "a"}), operation(Check{})});
+  Words expected;
+  for (Operation const& each : scenario.program) expected.push_back(word_of(each.action));
+  ASSERT_EQ(expected.size(), std::variant_size_v<Resolved>);
+  EXPECT_EQ(words_of(Program(scenario)), expected);
+}
+
+// What primitives lead into stays where it is.
+TEST(ProgramWalk, AProgramMayBeMoved) {
+  static_assert(!std::is_copy_constructible_v<Program>);
+  Scenario const scenario = with_program(
+      {operation(Backward{.without = {"h.1.weight"}}), operation(Capture{{operation(Step{})}}),
+       operation(Load{.from = "a", .world = World{.shard = 2}})});
+  Program program(scenario);
+  ProgramWalk first(program);
+  auto const without = next<resolved::Backward>(first).without;
+  auto const body = next<resolved::Capture>(first).body;
+  auto const load = next<resolved::Load>(first);
+  Program const moved = std::move(program);
+  ProgramWalk second(moved);
+  EXPECT_EQ(next<resolved::Backward>(second).without.data(), without.data());
+  EXPECT_EQ(next<resolved::Capture>(second).body.data(), body.data());
+  EXPECT_EQ(next<resolved::Load>(second).offload, load.offload);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace adamant::scenarios {
 
 int ranks_of(EngineTask const& task, WorldStart const& start) {
-  return static_cast<int>(task.setting(start.load ? start.load->setting : 0).world.rank_count());
+  return static_cast<int>(task.setting(start.setting()).world.rank_count());
 }
 
 CudaExecution::CudaExecution(RunParts const& run, WorldStart const& start,

@@ -72,12 +72,12 @@ void SimExecution::join_world(int rank) {
 }
 
 void SimExecution::begin(int, Primitive const& operation) {
-  sim::note_operation(operation.entry, name_of(operation.kind));
+  sim::note_operation(operation.entry, name_of(operation));
 }
 
 void SimExecution::performed(int rank, Primitive const& operation) {
-  if (operation.kind == Primitive::Kind::offload) name_streams(rank);
-  if (operation.kind == Primitive::Kind::set) announce_settings(rank);
+  if (operation.as<OffloadStates>() != nullptr) name_streams(rank);
+  if (operation.as<resolved::Set>() != nullptr) announce_settings(rank);
   name_for_reports(rank);
 }
 

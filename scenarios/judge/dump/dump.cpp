@@ -262,8 +262,8 @@ bool Dump::started(WorldView const& world) {
 
 // A step keeps the gradient that it consumed, so both files can be written after it.
 bool Dump::after(Primitive const& operation, WorldView const& world) {
-  if (operation.kind == Primitive::Kind::save) write_checkpoint(operation.checkpoint, world);
-  if (operation.kind != Primitive::Kind::step) return true;
+  if (auto const* save = operation.as<Save>()) write_checkpoint(save->checkpoint, world);
+  if (operation.as<Step>() == nullptr) return true;
   ++steps_;
   write_gradients(world, numbered("grad", steps_));
   write_state(world, numbered("state", steps_));

@@ -17,8 +17,8 @@ void Admitted::started() {
   parts_.reference.model().use_scaler(oracle::torch_scaler);
 }
 
-void Admitted::backward(WorldView const& world, Primitive const& operation) {
-  gradients_.admit_backward(world, operation);
+void Admitted::backward(WorldView const& world, resolved::Backward const& backward) {
+  gradients_.admit_backward(world, backward);
 }
 
 void Admitted::clip(WorldView const& world) {

@@ -17,7 +17,7 @@ class Admitted : public Formulas {
   Admitted(FormulasParts const& parts, GradientJudge::Rounding rounding);
 
   void started() override;
-  void backward(WorldView const& world, Primitive const& operation) override;
+  void backward(WorldView const& world, resolved::Backward const& backward) override;
   void clip(WorldView const& world) override;
   void step(WorldView const& world) override;
   void zero_grad(WorldView const& world, bool set_to_none) override;

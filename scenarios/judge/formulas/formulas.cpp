@@ -19,16 +19,15 @@ class OwnOrder final : public Formulas {
  public:
   explicit OwnOrder(FormulasParts const& parts) : parts_(parts) {}
 
-  void backward(WorldView const& world, Primitive const& operation) override {
+  void backward(WorldView const& world, resolved::Backward const& backward) override {
     Reference& reference = parts_.reference;
     auto const rounds = [&](int p) { return !reference.sums_exactly(p); };
     for (int p = 0; p < reference.model().parameter_count(); ++p)
-      if (has_part(operation, p) && rounds(p))
-        parts_.values.admit_gradient(world, p, operation.backward_index);
+      if (has_part(backward, p) && rounds(p))
+        parts_.values.admit_gradient(world, p, backward.index);
     if (parts_.gradients != GradientClass::exact) return;
     parts_.follow_each(world, reduced_kinds, [&](int p) {
-      if (has_part(operation, p) && !rounds(p))
-        reference.add_exact_mean(p, operation.backward_index);
+      if (has_part(backward, p) && !rounds(p)) reference.add_exact_mean(p, backward.index);
     });
   }
   void clip(WorldView const&) override { parts_.reference.model().clip(); }
@@ -107,7 +106,7 @@ class IntervalFormulas final : public Admitted {
 
 }  // namespace
 
-bool has_part(Primitive const& backward, int parameter) {
+bool has_part(resolved::Backward const& backward, int parameter) {
   return std::ranges::count(backward.without, parameter) == 0;
 }
 

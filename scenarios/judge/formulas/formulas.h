@@ -21,7 +21,7 @@ class ValueJudge;
 inline constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
 
 /// Does the parameter get a gradient from this backward?
-bool has_part(Primitive const& backward, int parameter);
+bool has_part(resolved::Backward const& backward, int parameter);
 
 class Formulas {
  public:
@@ -31,7 +31,7 @@ class Formulas {
   /// The first world of the run stands.
   virtual void started() {}
   /// The oracle has begun the backward.
-  virtual void backward(WorldView const& world, Primitive const& operation) = 0;
+  virtual void backward(WorldView const& world, resolved::Backward const& backward) = 0;
   virtual void clip(WorldView const& world) = 0;
   virtual void step(WorldView const& world) = 0;
   virtual void zero_grad(WorldView const& world, bool set_to_none) = 0;

@@ -54,10 +54,8 @@ inline DumpedFile dumped(std::vector<ParameterSpec> const& parameters, WorldView
                return parameters[static_cast<std::size_t>(parameter)];
              },
              .settings = [&](int) -> AdamConfig const& { return settings; }});
-  Primitive step;
-  step.kind = Primitive::Kind::step;
   dump.started(world);
-  dump.after(step, world);
+  dump.after({.what = Step{}}, world);
   dump.commit();
   return read_dumped(scratch / "out" / name);
 }

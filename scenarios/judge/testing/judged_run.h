@@ -35,11 +35,12 @@ inline Scenario scenario_for(GradientClass gradients = GradientClass::normal) {
 }
 
 inline void execute(StandInWorld& world, Primitive const& operation, bool exact) {
-  if (operation.kind == Primitive::Kind::backward) world.backward(operation, exact);
-  if (operation.kind == Primitive::Kind::clip) world.clip();
-  if (operation.kind == Primitive::Kind::step) world.step();
-  if (operation.kind == Primitive::Kind::zero_grad) world.zero_grad(operation.set_to_none);
-  if (operation.kind == Primitive::Kind::set) world.set(operation);
+  match(
+      operation.what, [&](resolved::Backward const& backward) { world.backward(backward, exact); },
+      [&](ClipNorm const&) { world.clip(); }, [&](Step const&) { world.step(); },
+      [&](ZeroGrad const& zero_grad) { world.zero_grad(zero_grad.set_to_none); },
+      [&](resolved::Set const& set) { world.set(set); },
+      [](OneOf<resolved::Load, resolved::Replay> auto const&) {}, [](LeavesNumbers auto const&) {});
 }
 
 inline Scenario on_world_of(Scenario scenario, StandInWorld::Traits const& traits) {
@@ -91,7 +92,7 @@ class Judged {
  private:
   bool follow(Primitive const& operation) {
     if (operation.entry == accident_.crashed_save) {
-      saved_[std::string(operation.checkpoint)] = world_->save();
+      saved_[std::get<Save>(operation.what).checkpoint] = world_->save();
       verdict_.crashed(operation, false);
       gone_ = true;
       return true;
@@ -100,20 +101,20 @@ class Judged {
       verdict_.refused(operation, {.reason = "damaged_checkpoint"}, world_.get());
       return false;
     }
-    if (operation.kind == Primitive::Kind::save)
-      saved_[std::string(operation.checkpoint)] = world_->save();
-    else if (operation.kind == Primitive::Kind::load)
-      load(operation);
+    if (auto const* save = operation.as<Save>())
+      saved_[save->checkpoint] = world_->save();
+    else if (auto const* each = operation.as<resolved::Load>())
+      load(operation, *each);
     else
       execute(*world_, operation, scenario_.gradients == GradientClass::exact);
     if (tamper_) tamper_(*world_, operation.entry);
     return verdict_.after(operation, *world_);
   }
 
-  void load(Primitive const& operation) {
-    if (operation.sets_anew || std::exchange(gone_, false)) {
-      bool const same = operation.setting == 0;
-      parameters_of_load_ = parameter_specs(same ? scenario_ : program_.setting(operation.setting));
+  void load(Primitive const& operation, resolved::Load const& load) {
+    if (load.sets_anew || std::exchange(gone_, false)) {
+      bool const same = load.setting == 0;
+      parameters_of_load_ = parameter_specs(same ? scenario_ : program_.setting(load.setting));
       world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, traits_);
       EXPECT_TRUE(verdict_.restarted(operation, *world_));
     }
@@ -123,7 +124,7 @@ class Judged {
       verdict_.damaged(operation,
                        {{.file = "a", .how = how, .beside = how == Fault::Then::stale_file}});
     }
-    world_->load(saved_.at(std::string(operation.checkpoint)));
+    world_->load(saved_.at(load.checkpoint));
   }
 
   Scenario scenario_;

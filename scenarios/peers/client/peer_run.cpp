@@ -15,7 +15,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Kind = Primitive::Kind;
 using Json = PeerClient::Json;
 
 // Makes the values of worlds that are about to load unlike any that a run of this seed saves.
@@ -73,7 +72,7 @@ PeerRun::PeerRun(PeerClient& client, Capabilities const& capabilities, EngineTas
 EngineEnd PeerRun::run() {
   for (std::string const& checkpoint : task_.program.foreign_checkpoints())
     files_.import(task_.foreign_checkpoints, checkpoint);
-  if (open(nullptr)) {
+  if (open(nullptr, -1)) {
     go_on_ = observer_.started(*world_);
     execute_program();
   }
@@ -87,10 +86,10 @@ void PeerRun::execute_program() {
   while (go_on_) {
     auto operation = walk_.next();
     if (!operation) return;
-    bool const loads = operation->kind == Kind::load;
-    if (loads && !world_) operation->clip = walk_.forget_settings();
-    if (loads)
-      load(*operation);
+    auto* const loaded = operation->as<resolved::Load>();
+    if (loaded != nullptr && !world_) loaded->clip = walk_.forget_settings();
+    if (loaded != nullptr)
+      load(*operation, *loaded);
     else if (world_)  // none after a crash, until the next load
       execute(*operation);
   }
@@ -102,42 +101,28 @@ void PeerRun::execute(Primitive const& operation) {
     go_on_ = false;
     return;
   }
-  switch (operation.kind) {
-    case Kind::backward:
-      backward(operation);
-      break;
-    case Kind::clip:
-      ask("clip", Json::object(), operation.entry);
-      break;
-    case Kind::step:
-      ask("step", Json::object(), operation.entry);
-      break;
-    case Kind::zero_grad:
-      overflowed_ = false;
-      ask("zero_grad", {{"set_to_none", operation.set_to_none}}, operation.entry);
-      break;
-    case Kind::set:
-      ask("set", requests::set(operation, task_.scenario.groups), operation.entry);
-      break;
-    case Kind::save:
-      save(operation);
-      break;
-    case Kind::overflow:  // strikes in the next backward
-    case Kind::check:
-      break;
-    case Kind::load:
-    case Kind::capture:
-    case Kind::replay:
-    case Kind::offload:
-    case Kind::reload:
-      ADAMANT_RUN_ASSERT(false);  // refuse() lets none pass; a load has a way of its own
-  }
+  int const entry = operation.entry;
+  match(
+      operation.what, [&](resolved::Backward const& each) { backward(each, entry); },
+      [&](ClipNorm const&) { ask("clip", Json::object(), entry); },
+      [&](Step const&) { ask("step", Json::object(), entry); },
+      [&](ZeroGrad const& zero_grad) {
+        overflowed_ = false;
+        ask("zero_grad", {{"set_to_none", zero_grad.set_to_none}}, entry);
+      },
+      [&](resolved::Set const& set) { ask("set", requests::set(set), entry); },
+      [&](Save const& each) { save(operation, each.checkpoint); },
+      [](OneOf<Overflow, Check> auto const&) {},  // an overflow strikes in the next backward
+      // refuse() lets none pass; a load has a way of its own
+      [](OneOf<resolved::Load, resolved::Capture, resolved::Replay, OffloadStates,
+               ReloadStates> auto const&) { ADAMANT_RUN_ASSERT(false); });
   if (!world_ || !go_on_) return;
-  if (operation.kind != Kind::overflow) world_->look_anew();  // there nobody was asked for anything
+  if (operation.as<Overflow>() == nullptr)
+    world_->look_anew();  // there nobody was asked for anything
   show(operation);
 }
 
-std::optional<OverflowElement> PeerRun::overflow_in_this(Primitive const& backward) const {
+std::optional<OverflowElement> PeerRun::overflow_in_this(resolved::Backward const& backward) const {
   return overflow_in(backward,
                      {.seed = task_.seed,
                       .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
@@ -157,7 +142,7 @@ std::optional<int> PeerRun::owner_of(std::optional<OverflowElement> const& overf
   return layout.owner(0, overflow->element, TensorKind::gradient);
 }
 
-void PeerRun::backward(Primitive const& operation) {
+void PeerRun::backward(resolved::Backward const& backward, int entry) {
   std::vector<NumberFormat> formats;
   for (ParameterSpec const& spec : parameters_)
     formats.push_back(unreduced_format(spec.formats, capabilities_.gradient_type));
@@ -167,12 +152,11 @@ void PeerRun::backward(Primitive const& operation) {
                                .seed = task_.seed,
                                .microbatches = static_cast<int>(task_.scenario.microbatch_count()),
                                .ranks = static_cast<int>(setting_.world.rank_count())};
-  auto const overflow = overflow_in_this(operation);
+  auto const overflow = overflow_in_this(backward);
   auto const owner = owner_of(overflow);
   overflowed_ = overflowed_ || overflow;
-  auto fed = fed_gradients(gradients, operation.backward_index, overflow);
-  auto const written =
-      owner ? fed_gradients(gradients, operation.backward_index, std::nullopt) : fed;
+  auto fed = fed_gradients(gradients, backward.index, overflow);
+  auto const written = owner ? fed_gradients(gradients, backward.index, std::nullopt) : fed;
 
   Json request = {{"gradients", Json::array()}, {"without", Json::array()}};
   for (std::size_t rank = 0; rank < written.size(); ++rank) {
@@ -180,7 +164,7 @@ void PeerRun::backward(Primitive const& operation) {
     write_whole(path, parameters_, written[rank]);
     request["gradients"].push_back(path.string());
   }
-  for (int const p : operation.without)
+  for (int const p : backward.without)
     request["without"].push_back(parameters_[static_cast<std::size_t>(p)].name);
   request["loss_scale"] = world_->scaling(0).loss_scale;
   if (owner)
@@ -189,12 +173,12 @@ void PeerRun::backward(Primitive const& operation) {
                            {"index", overflow->element},
                            {"value", text_of(overflow->value)}};
   world_->feed(std::move(fed));
-  ask("backward", std::move(request), operation.entry);
+  ask("backward", std::move(request), entry);
 }
 
-void PeerRun::save(Primitive const& operation) {
+void PeerRun::save(Primitive const& operation, std::string const& checkpoint) {
   if (!finish_save()) return;
-  Json request = {{"directory", files_.path_of(operation.checkpoint).string()}};
+  Json request = {{"directory", files_.path_of(checkpoint).string()}};
   auto const wanted = files_.begin_save();
   if (!wanted) {
     auto const reply = ask("save", std::move(request), operation.entry);
@@ -202,7 +186,7 @@ void PeerRun::save(Primitive const& operation) {
     world_->lose(replies::not_carried_of(*reply));
     if (replies::flag_of(*reply, "unfinished")) world_->leave_unfinished(operation.entry);
     if (files_.keeps_old() && !finish_save()) return;
-    return files_.end_save(operation.checkpoint);
+    return files_.end_save(checkpoint);
   }
   std::int64_t const rank = wanted->rank % world_->rank_count();
   request["crash"] = {{"rank", rank}, {"operation", wanted->operation}};
@@ -226,17 +210,17 @@ void PeerRun::crash(Primitive const& save, bool returned) {
   observer_.crashed(save, returned);
 }
 
-void PeerRun::load(Primitive const& operation) {
+void PeerRun::load(Primitive const& operation, resolved::Load const& load) {
   if (!finish_save()) return;
-  if (!world_ || operation.sets_anew) {
-    if (!open(&operation)) return;
+  if (!world_ || load.sets_anew) {
+    if (!open(&load, operation.entry)) return;
     go_on_ = observer_.restarted(operation, *world_);
     if (!go_on_) return;
   }
-  DamagedFiles const damage = files_.begin_load(operation.checkpoint);
+  DamagedFiles const damage = files_.begin_load(load.checkpoint);
   if (!damage.empty()) observer_.damaged(operation, damage);
-  Json request = {{"directory", files_.path_of(operation.checkpoint).string()}};
-  if (operation.anew && capabilities_.loads_anew) request["anew"] = true;
+  Json request = {{"directory", files_.path_of(load.checkpoint).string()}};
+  if (load.anew && capabilities_.loads_anew) request["anew"] = true;
   auto const reply = client_.request("load", std::move(request));
   auto const outcomes = replies::outcomes_of(reply, world_->rank_count());
   int const failed = first_failure(outcomes);
@@ -271,7 +255,7 @@ void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outc
   observer_.refused(load, *end_.failure, world_.get());
 }
 
-bool PeerRun::open(Primitive const* load) {
+bool PeerRun::open(resolved::Load const* load, int entry) {
   setting_ = task_.setting(load != nullptr ? load->setting : 0);
   std::uint64_t const seed_of_values = load != nullptr ? task_.seed ^ other_values : task_.seed;
   bool const anew = load != nullptr && load->anew && capabilities_.loads_anew;
@@ -295,7 +279,7 @@ bool PeerRun::open(Primitive const* load) {
                           .options = all_options(capabilities_, task_.scenario.engine),
                           .anew = anew,
                           .initial = initial}),
-          load != nullptr ? load->entry : -1);
+          entry);
   if (!reply) return false;
   world_->step_by(replies::arithmetic_of(*reply, capabilities_.arithmetic,
                                          replies::needs_bits(setting_.precision)));

@@ -32,13 +32,13 @@ class PeerRun {
   void execute_program();
   /// One operation that is no load, and the look at what it led to.
   void execute(Primitive const& operation);
-  void backward(Primitive const& operation);
-  void save(Primitive const& operation);
+  void backward(resolved::Backward const& backward, int entry);
+  void save(Primitive const& operation, std::string const& checkpoint);
   /// Waits for a save that the engine has not finished. False where it failed.
   bool finish_save();
-  void load(Primitive const& operation);
-  /// `load` is what the world is opened for, or null for the first.
-  bool open(Primitive const* load);
+  void load(Primitive const& operation, resolved::Load const& load);
+  /// `load` is what the world is opened for at that entry, or null for the first.
+  bool open(resolved::Load const* load, int entry);
   /// The norm that a load brought.
   void put_in_force();
   /// Sends a request about all ranks. Null where one of them failed: then the world is gone and the
@@ -47,7 +47,7 @@ class PeerRun {
   void fail(std::string_view verb, std::vector<RankOutcome> const& outcomes, int entry);
   void refuse(Primitive const& load, std::vector<RankOutcome> const& outcomes, bool holds);
   void crash(Primitive const& save, bool returned);
-  std::optional<OverflowElement> overflow_in_this(Primitive const& backward) const;
+  std::optional<OverflowElement> overflow_in_this(resolved::Backward const& backward) const;
   /// The rank whose shard holds an element, where an overflow is to strike a shard and not a sum.
   std::optional<int> owner_of(std::optional<OverflowElement> const& overflow) const;
   /// Has the observer look at what an operation led to.

@@ -7,7 +7,7 @@
 
 namespace adamant::scenarios::requests {
 
-std::string name_of_group(std::vector<Group> const& groups, std::size_t number) {
+std::string name_of_group(std::span<Group const> groups, std::size_t number) {
   return number == 0 ? "" : groups[number - 1].name;
 }
 
@@ -88,18 +88,18 @@ Json open(OpenedWorld const& world) {
   return request;
 }
 
-Json set(Primitive const& operation, std::vector<Group> const& groups) {
+Json set(resolved::Set const& set) {
   Json request = Json::object();
   request["groups"] = Json::array();
-  for (std::size_t g = 0; g < operation.set.size(); ++g) {
+  for (std::size_t g = 0; g < set.group_count(); ++g) {
     Json changes = Json::object();
-    tell_keys(operation.set[g], is_settable, changes);
+    tell_keys(set.of_group(g), is_settable, changes);
     if (changes.empty()) continue;
-    changes["name"] = name_of_group(groups, g);
+    changes["name"] = name_of_group(set.groups, g);
     request["groups"].push_back(std::move(changes));
   }
-  SettingsChange const of_world{
-      .adam = {}, .clip = operation.clip, .loss_scale = operation.loss_scale};
+  SettingsChange of_world = set.change;
+  of_world.adam = {};
   tell_keys(of_world, is_of_worlds, request);
   return request;
 }

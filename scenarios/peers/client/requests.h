@@ -28,11 +28,10 @@ struct OpenedWorld {
 };
 
 /// Of group number 0, for parameters that name none, it is empty.
-std::string name_of_group(std::vector<Group> const& groups, std::size_t number);
+std::string name_of_group(std::span<Group const> groups, std::size_t number);
 
 Json open(OpenedWorld const& world);
 
-/// REQUIRES: `operation` is a set.
-Json set(Primitive const& operation, std::vector<Group> const& groups);
+Json set(resolved::Set const& set);
 
 }  // namespace adamant::scenarios::requests

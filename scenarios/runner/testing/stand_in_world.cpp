@@ -73,7 +73,7 @@ NumberFormat StandInWorld::gradient_format(int parameter) const {
   return parameters_[static_cast<std::size_t>(parameter)].formats.weight();
 }
 
-void StandInWorld::backward(Primitive const& operation, bool exact) {
+void StandInWorld::backward(resolved::Backward const& operation, bool exact) {
   unscaled_ = false;
   later_ = 1;
   fed_.assign(static_cast<std::size_t>(rank_count()), {});
@@ -187,10 +187,10 @@ void StandInWorld::zero_grad(bool set_to_none) {
   }
 }
 
-void StandInWorld::set(Primitive const& operation) {
-  for (std::size_t g = 0; g < operation.set.size(); ++g)
-    groups_[g] = with(groups_[g], operation.set[g]);
-  if (operation.clip) max_norm_ = *operation.clip;
+void StandInWorld::set(resolved::Set const& set) {
+  for (std::size_t g = 0; g < set.group_count(); ++g)
+    groups_[g] = with(groups_[g], set.of_group(g));
+  if (set.change.clip) max_norm_ = *set.change.clip;
 }
 
 void StandInWorld::load(std::vector<Tensors> const& saved) {

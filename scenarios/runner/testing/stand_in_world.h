@@ -74,11 +74,11 @@ class StandInWorld final : public WorldView {
   void lay_out(oracle::Layout layout) { layout_ = std::move(layout); }
   /// Sums of random numbers, or of ones whose sums are exact; an overflow strikes the first element
   /// that takes part.
-  void backward(Primitive const& operation, bool exact);
+  void backward(resolved::Backward const& operation, bool exact);
   void clip();
   void step();
   void zero_grad(bool set_to_none);
-  void set(Primitive const& operation);
+  void set(resolved::Set const& set);
   std::vector<Tensors> save() const { return tensors_; }
   void load(std::vector<Tensors> const& saved);
 
