@@ -8,6 +8,7 @@
 
 #include "scenarios/judge/oracle_view.h"
 #include "scenarios/judge/registration.h"
+#include "scenarios/language/operations.h"
 
 namespace adamant::scenarios {
 
@@ -32,12 +33,6 @@ void on_all_cores(std::size_t count, std::function<void(std::size_t)> const& wor
   take();
 }
 
-bool offloads_when_asked(Scenario const& scenario) {
-  return std::ranges::any_of(scenario.program, [](Operation const& operation) {
-    return std::holds_alternative<OffloadStates>(operation.action);
-  });
-}
-
 }  // namespace
 
 Verdict::Verdict(Scenario const& scenario, Program const& program,
@@ -46,7 +41,7 @@ Verdict::Verdict(Scenario const& scenario, Program const& program,
       program_(program),
       kind_(scenario.gradients),
       offload_(scenario.offload),
-      offloads_when_asked_(offloads_when_asked(scenario)),
+      offloads_when_asked_(has<OffloadStates>(scenario.program)),
       total_numel_(total_numel(parameters)),
       small_(total_numel_ <= small_model_numel),
       reference_(scenario, parameters, seed),

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "scenarios/language/operations.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -19,12 +21,11 @@ Scenario alone(Scenario scenario) {
 }
 
 bool mentions(Scenario const& scenario, std::string const& checkpoint) {
-  return std::any_of(scenario.program.begin(), scenario.program.end(), [&](Operation const& each) {
-    auto const* const save = std::get_if<Save>(&each.action);
-    auto const* const load = std::get_if<Load>(&each.action);
-    return (save != nullptr && save->checkpoint == checkpoint) ||
-           (load != nullptr && load->from == checkpoint);
-  });
+  auto const names = [&](auto const& verbs, auto name) {
+    return std::ranges::any_of(verbs, [&](auto const* verb) { return verb->*name == checkpoint; });
+  };
+  return names(all<Save>(scenario.program), &Save::checkpoint) ||
+         names(all<Load>(scenario.program), &Load::from);
 }
 
 /// A checkpoint that the program does not know, the same one each time.
@@ -36,11 +37,9 @@ std::string own_checkpoint(Scenario const& scenario) {
 
 World world_at(Scenario const& scenario, std::int64_t entries) {
   World world = scenario.world;
-  for (std::int64_t i = 0; i < entries; ++i) {
-    auto const* const load =
-        std::get_if<Load>(&scenario.program[static_cast<std::size_t>(i)].action);
-    if (load != nullptr && load->world) world = *load->world;
-  }
+  std::span<Operation const> const program = scenario.program;
+  for (Load const* load : all<Load>(program.first(static_cast<std::size_t>(entries))))
+    world = load->world.value_or(world);
   return world;
 }
 

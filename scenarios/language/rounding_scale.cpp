@@ -4,6 +4,8 @@
 #include <cmath>
 #include <variant>
 
+#include "scenarios/language/operations.h"
+
 namespace adamant::scenarios {
 
 bool has_fp16_gradients(Scenario const& scenario) {
@@ -25,12 +27,9 @@ bool scale_rounds(LossScale const& scale, bool has_fp16) {
 bool any_scale_rounds(Scenario const& scenario) {
   bool const has_fp16 = has_fp16_gradients(scenario);
   if (scale_rounds(scenario.optimizer.loss_scale, has_fp16)) return true;
-  return std::any_of(scenario.program.begin(), scenario.program.end(),
-                     [&](Operation const& operation) {
-                       auto const* const set = std::get_if<Set>(&operation.action);
-                       return set != nullptr &&
-                              scale_rounds(set->change.loss_scale.value_or(LossScale()), has_fp16);
-                     });
+  return std::ranges::any_of(all<Set>(scenario.program), [&](Set const* set) {
+    return scale_rounds(set->change.loss_scale.value_or(LossScale()), has_fp16);
+  });
 }
 
 }  // namespace adamant::scenarios

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/registry.h"
 
 namespace adamant::scenarios {
@@ -72,11 +73,10 @@ void for_each_setting(Scenario const& scenario, std::function<void(Scenario cons
   Scenario now = scenario;
   std::set<Setting> visited{setting_of(now)};
   visit(now);
-  for (Operation const& operation : scenario.program)
-    if (auto const* load = std::get_if<Load>(&operation.action)) {
-      now = with(std::move(now), *load);
-      if (visited.insert(setting_of(now)).second) visit(now);
-    }
+  for (Load const* load : all<Load>(scenario.program)) {
+    now = with(std::move(now), *load);
+    if (visited.insert(setting_of(now)).second) visit(now);
+  }
 }
 
 bool needs_new_world(Scenario const& before, Load const& load) {

@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "scenarios/language/operations.h"
+
 namespace adamant::scenarios {
 
 namespace {
 
 bool steps(Action const& action) {
-  return std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action) ||
-         std::holds_alternative<Replay>(action);
+  return is<Step, Train, Replay>(action);
 }
 
 Scenario without_program(Scenario scenario) {
@@ -22,8 +23,8 @@ StateLocation::StateLocation(Scenario const& scenario)
     : setting_(without_program(scenario)), away_(leave_after_step()) {}
 
 void StateLocation::follow(Action const& action) {
-  if (std::holds_alternative<OffloadStates>(action)) away_ = true;
-  if (std::holds_alternative<ReloadStates>(action)) away_ = false;
+  if (is<OffloadStates>(action)) away_ = true;
+  if (is<ReloadStates>(action)) away_ = false;
   if (steps(action)) away_ = leave_after_step();
   if (auto const* load = std::get_if<Load>(&action)) follow_load(*load);
 }
@@ -36,8 +37,7 @@ void StateLocation::follow_load(Load const& load) {
 }
 
 bool moves_states(Action const& action) {
-  return std::holds_alternative<OffloadStates>(action) ||
-         std::holds_alternative<ReloadStates>(action);
+  return is<OffloadStates, ReloadStates>(action);
 }
 
 }  // namespace adamant::scenarios

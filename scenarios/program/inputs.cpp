@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "scenarios/language/engine_names.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/program/selection.h"
 #include "scenarios/report/output_file.h"
 
@@ -76,9 +77,7 @@ void Inputs::add(ScenarioFile const& file) {
   add(file.path);
   if (!file.is_read()) return;
   add_engine(file.scenario.engine.name);
-  for (Operation const& operation : file.scenario.program)
-    if (auto const* const load = std::get_if<Load>(&operation.action))
-      add(folder_of(file.path) / load->from);
+  for (Load const* load : all<Load>(file.scenario.program)) add(folder_of(file.path) / load->from);
 }
 
 void Inputs::refuse_as_outputs(Arguments const& arguments) const {

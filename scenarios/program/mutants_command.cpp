@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "scenarios/bugs/catalogue.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/arguments.h"
@@ -142,10 +143,8 @@ class MutantsCommand {
   /// engine. Where sums round, it may come to other bits.
   void add_loopback(MutantTrial trial) {
     Scenario const& scenario = trial.scenario;
-    bool const captures = std::ranges::any_of(scenario.program, [](Operation const& each) {
-      return std::holds_alternative<Capture>(each.action);
-    });
-    bool const fits = scenario.world.rank_count() > 1 && scenario.faults.empty() && !captures &&
+    bool const fits = scenario.world.rank_count() > 1 && scenario.faults.empty() &&
+                      !has<Capture>(scenario.program) &&
                       scenario.gradients == GradientClass::exact &&
                       scenario.expect.kind == Expectation::Kind::pass;
     if (!fits) return;

@@ -15,6 +15,7 @@
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/language/further_runs.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/seam/layout_padding.h"
 
@@ -46,7 +47,7 @@ double backward_count(Scenario const& scenario) {
   for (Operation const& operation : scenario.program) {
     if (auto const* train = std::get_if<Train>(&operation.action))
       count += static_cast<double>(train->count);
-    if (std::holds_alternative<Backward>(operation.action)) ++count;
+    if (is<Backward>(operation.action)) ++count;
   }
   return count;
 }
@@ -54,15 +55,6 @@ double backward_count(Scenario const& scenario) {
 double bytes_per_pair(Scenario const& scenario, PairBytes const& bytes) {
   double const backwards = std::min(backward_count(scenario), backwards_counted_max);
   return bytes.always + bytes.per_gather * static_cast<double>(scenario.params.size()) * backwards;
-}
-
-/// Ranks of the largest world that the program comes to.
-double most_ranks(Scenario const& scenario) {
-  std::int64_t ranks = scenario.world.rank_count();
-  for (Operation const& operation : scenario.program)
-    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
-      ranks = std::max(ranks, load->world->rank_count());
-  return static_cast<double>(ranks);
 }
 
 /// Elements of buffers that are no parameter's, in the worst of the settings that the program comes
@@ -80,10 +72,8 @@ double most_padding(Scenario const& scenario) {
 /// oracle, one on the simulated disk, and there another one while it is replaced.
 double checkpoint_copies(Scenario const& scenario) {
   std::set<std::string> names;
-  for (Operation const& operation : scenario.program) {
-    if (auto const* save = std::get_if<Save>(&operation.action)) names.insert(save->checkpoint);
-    if (auto const* load = std::get_if<Load>(&operation.action)) names.insert(load->from);
-  }
+  for (Save const* save : all<Save>(scenario.program)) names.insert(save->checkpoint);
+  for (Load const* load : all<Load>(scenario.program)) names.insert(load->from);
   return 3 * static_cast<double>(names.size());
 }
 
@@ -163,7 +153,7 @@ std::optional<Refusal> refuse_size(Scenario const& scenario, Capabilities const&
 // and while a unit is computed the whole of it three times over (its parameters, its gradients, the
 // parameters of the next). Padding of buffers is nobody's, and lies beside all of it.
 double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) {
-  double const ranks = most_ranks(scenario);
+  double const ranks = static_cast<double>(most_ranks(scenario));
   bool const offloads = scenario.offload.index() != 0;
   double oracle = 0;
   double shards = 0;

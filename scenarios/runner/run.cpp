@@ -13,6 +13,7 @@
 #include "scenarios/judge/memory_plan.h"
 #include "scenarios/language/further_runs.h"
 #include "scenarios/language/laws.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/runner/admission.h"
 #include "scenarios/runner/expectation.h"
 #include "scenarios/runner/runner.h"
@@ -152,12 +153,6 @@ RunResult refused(Refusal const& refusal) {
   return result;
 }
 
-bool uses_checkpoints(Scenario const& scenario) {
-  return std::any_of(scenario.program.begin(), scenario.program.end(), [](Operation const& each) {
-    return std::holds_alternative<Save>(each.action) || std::holds_alternative<Load>(each.action);
-  });
-}
-
 /// Nothing refuses it, and nothing is executed.
 RunResult planned(Scenario const& scenario, Capabilities const& capabilities) {
   RunResult result;
@@ -177,7 +172,7 @@ RunResult planned(Scenario const& scenario, Capabilities const& capabilities) {
     result.notes.emplace_back(
         "no bytes are counted: so many parameters, ranks and operations take too long");
   for (PlannedMemory const& planned : *result.planned) raise_to(result.peak_bytes, planned.peak);
-  if (uses_checkpoints(scenario))
+  if (has<Save, Load>(scenario.program))
     result.notes.push_back("save and load may take up to " +
                            std::to_string(checkpoint_bytes_max >> 20) +
                            " MiB more of each rank while they run");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/words.h"
 #include "scenarios/seam/layout_padding.h"
 
@@ -97,7 +98,7 @@ void refuse_saves_and_loads(Scenario const& scenario, Capabilities const& able) 
   for (Operation const& operation : scenario.program) {
     Action const& action = operation.action;
     auto const* const load = std::get_if<Load>(&action);
-    if ((std::holds_alternative<Save>(action) && !able.save) || (load != nullptr && !able.load))
+    if ((is<Save>(action) && !able.save) || (load != nullptr && !able.load))
       refuse_at(operation.line, word_of(action),
                 "engine {} has no checkpoints; supported: sim, sim-unchecked, cuda", able.engine);
     if (load != nullptr) loads.visit(*load, operation.line);

@@ -5,18 +5,12 @@
 #include <span>
 #include <string>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/rounding_scale.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-template <typename... Actions>
-bool has(std::span<Operation const> program) {
-  return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
-    return (std::holds_alternative<Actions>(operation.action) || ...);
-  });
-}
 
 bool clips(Scenario const& scenario) {
   return scenario.optimizer.clip ||
@@ -97,14 +91,11 @@ void refuse_resumed_at(Scenario const& scenario, std::int64_t entry, SourceLine 
   for (Operation const& operation : program.first(static_cast<std::size_t>(entry))) {
     Action const& action = operation.action;
     auto const* const zero = std::get_if<ZeroGrad>(&action);
-    bool const backward =
-        std::holds_alternative<Backward>(action) || std::holds_alternative<Train>(action);
-    if (std::holds_alternative<Overflow>(action)) overflows = true;
-    if (backward) overflows = false;
-    if (std::holds_alternative<Backward>(action)) has_gradient = true;
+    if (is<Overflow>(action)) overflows = true;
+    if (is<Backward, Train>(action)) overflows = false;
+    if (is<Backward>(action)) has_gradient = true;
     if (zero != nullptr) has_gradient = !zero->set_to_none;  // zeros are gradients, too
-    if (std::holds_alternative<Train>(action) || std::holds_alternative<Load>(action))
-      has_gradient = false;
+    if (is<Train, Load>(action)) has_gradient = false;
   }
   if (has_gradient || overflows)
     refuse_at(line, "again",

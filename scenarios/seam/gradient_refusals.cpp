@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/language/words.h"
 
@@ -35,11 +36,11 @@ class GradientWalk {
 
   void visit(Action const& action, SourceLine line) {
     if (auto const* backward = std::get_if<Backward>(&action)) visit(*backward, line);
-    if (std::holds_alternative<ClipNorm>(action)) visit_use(Used::clipped, line);
-    if (std::holds_alternative<Step>(action)) visit_step(line);
-    if (std::holds_alternative<Train>(action)) visit_train(line);
+    if (is<ClipNorm>(action)) visit_use(Used::clipped, line);
+    if (is<Step>(action)) visit_step(line);
+    if (is<Train>(action)) visit_train(line);
     if (auto const* zero = std::get_if<ZeroGrad>(&action)) zero_grad(zero->set_to_none, line);
-    if (std::holds_alternative<Load>(action)) visit_load(line);
+    if (is<Load>(action)) visit_load(line);
     if (auto const* set = std::get_if<Set>(&action)) visit(*set, line);
   }
 
@@ -129,10 +130,9 @@ class GradientWalk {
 /// Kinds of loss scale that a program comes to. A load may bring back any of them.
 std::vector<LossScale::Kind> scales_of(Scenario const& scenario) {
   std::vector<LossScale::Kind> kinds{scenario.optimizer.loss_scale.kind};
-  for (Operation const& operation : scenario.program)
-    if (auto const* set = std::get_if<Set>(&operation.action); set && set->change.loss_scale)
-      if (!offers(kinds, set->change.loss_scale->kind))
-        kinds.push_back(set->change.loss_scale->kind);
+  for (Set const* set : all<Set>(scenario.program))
+    if (auto const& scale = set->change.loss_scale; scale && !offers(kinds, scale->kind))
+      kinds.push_back(scale->kind);
   return kinds;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/verbs.h"
@@ -40,18 +41,6 @@ void refuse_types(Scenario const& scenario) {
                 "divide: 128 for fp8_block, 32 for mxfp8, 16 for nvfp4",
                 param.name, word_for(*recipe));
   }
-}
-
-/// Names that are loaded before the program has saved them.
-std::set<std::string> loaded_from_outside(std::vector<Operation> const& program) {
-  std::set<std::string> saved;
-  std::set<std::string> outside;
-  for (Operation const& operation : program) {
-    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
-  }
-  return outside;
 }
 
 /// The norm in force as far as it is known before anything runs: what `set` and loads do to it.
@@ -127,10 +116,10 @@ class Grammar {
     norm_.follow(action);
     visit_states(action, operation.line);
     if (auto const* load = std::get_if<Load>(&action)) follow_load(*load);
-    if (std::holds_alternative<ClipNorm>(action) && norm_.is_none())
+    if (is<ClipNorm>(action) && norm_.is_none())
       refuse_at(operation.line, "clip_without_norm",
                 "clip needs a norm in force, which is none here");
-    if (std::holds_alternative<Replay>(action)) visit_replay(operation.line);
+    if (is<Replay>(action)) visit_replay(operation.line);
     if (auto const* capture = std::get_if<Capture>(&action))
       visit_capture(*capture, operation.line, captured);
   }
@@ -140,7 +129,7 @@ class Grammar {
       refuse_at(line, "both_offloads",
                 "offload and reload move states between steps, where a hybrid step keeps those of "
                 "the CPU's part in host memory for good: one of the two");
-    if (std::holds_alternative<ReloadStates>(action) && !states_.away())
+    if (is<ReloadStates>(action) && !states_.away())
       refuse_at(line, "reload_resident", "reload finds all states resident: nothing was offloaded");
     states_.follow(action);
   }
@@ -177,22 +166,15 @@ class Grammar {
       refuse_at(line, "capture_not_capturable",
                 "capture and replay need optimizer.capturable: true");
     captured_ = true;
-    captured_backward_ = std::ranges::any_of(capture.body, goes_back);
-    captured_clips_ = std::ranges::any_of(capture.body, [&](Operation const& operation) {
-      return std::holds_alternative<ClipNorm>(operation.action) ||
-             (std::holds_alternative<Train>(operation.action) && norm_.is_number());
-    });
+    captured_backward_ = has<Backward, Train>(capture.body);
+    captured_clips_ =
+        has<ClipNorm>(capture.body) || (norm_.is_number() && has<Train>(capture.body));
     refuse_addresses(line);
     refuse_ranks(line);
   }
 
-  static bool goes_back(Operation const& operation) {
-    return std::holds_alternative<Backward>(operation.action) ||
-           std::holds_alternative<Train>(operation.action);
-  }
-
   void visit_captured(Operation const& operation) {
-    bool const gradients = goes_back(operation);
+    bool const gradients = is<Backward, Train>(operation.action);
     if (!traits_of(operation.action).recorded)
       refuse_at(operation.line, "captured_operation",
                 "the operation {} cannot be captured; supported in a capture: backward, clip, "

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/table.h"
 #include "scenarios/seam/layout_padding.h"
@@ -164,7 +165,7 @@ void refuse_operation(Operation const& operation, Capabilities const& able) {
   Action const& action = operation.action;
   if (auto const* set = std::get_if<Set>(&action)) refuse_set(set->change, operation.line, able);
   auto const* const zero = std::get_if<ZeroGrad>(&action);
-  bool const zeroes = zero != nullptr || std::holds_alternative<Train>(action);
+  bool const zeroes = is<ZeroGrad, Train>(action);
   bool const to_none = zero == nullptr || zero->set_to_none;
   if (zeroes && !offers(able.zero_grad, to_none ? ZeroGradKind::none : ZeroGradKind::zeros))
     refuse_at(operation.line, "zero_grad", "zero_grad is asked for; supported: set_to_none: {}",

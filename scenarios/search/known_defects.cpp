@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "scenarios/language/further_runs.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/language/yaml/document.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/read.h"
@@ -133,7 +134,7 @@ void add_words(std::vector<Operation> const& program, bool& clips,
       for (std::int64_t i = 0; i < std::min(train->count, iterations_max); ++i)
         for (Action const& part :
              {Action(Backward{}), Action(ClipNorm{}), Action(Step{}), Action(ZeroGrad{})})
-          if (clips || !std::holds_alternative<ClipNorm>(part)) words.push_back(word_of(part));
+          if (clips || !is<ClipNorm>(part)) words.push_back(word_of(part));
     } else {
       words.push_back(word_of(operation.action));
     }
@@ -151,9 +152,7 @@ std::vector<std::string_view> words_of_operations(Scenario const& scenario) {
 std::vector<std::string_view> words_of_files(Scenario const& scenario) {
   std::vector<std::string_view> words;
   for (Operation const& operation : scenario.program)
-    if (std::holds_alternative<Save>(operation.action) ||
-        std::holds_alternative<Load>(operation.action))
-      words.push_back(word_of(operation.action));
+    if (is<Save, Load>(operation.action)) words.push_back(word_of(operation.action));
   return words;
 }
 
@@ -166,21 +165,15 @@ std::vector<Scenario> runs_of(Scenario const& scenario) {
 
 std::int64_t ranks_of_largest_world(Scenario const& scenario) {
   std::int64_t ranks = 1;
-  for (Scenario const& run : runs_of(scenario)) {
-    ranks = std::max(ranks, run.world.rank_count());
-    for (Operation const& operation : run.program)
-      if (auto const* const load = std::get_if<Load>(&operation.action); load && load->world)
-        ranks = std::max(ranks, load->world->rank_count());
-  }
+  for (Scenario const& run : runs_of(scenario)) ranks = std::max(ranks, most_ranks(run));
   return ranks;
 }
 
 /// From the beginning, and since each load.
 std::vector<Precision> all_types(Scenario const& scenario) {
   std::vector<Precision> types{scenario.precision};
-  for (Operation const& operation : scenario.program)
-    if (auto const* const load = std::get_if<Load>(&operation.action))
-      types.push_back(with(types.back(), load->types()));
+  for (Load const* load : all<Load>(scenario.program))
+    types.push_back(with(types.back(), load->types()));
   return types;
 }
 

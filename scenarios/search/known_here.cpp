@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/seam/versions.h"
 #include "scenarios/search/minimize_in_workers.h"
 
@@ -35,9 +36,8 @@ bool is_about_files(std::string const& signature) {
 bool may_have_spoilt_files(Scenario const& scenario) {
   std::set<std::string> saved;
   return !scenario.faults.empty() ||
-         std::ranges::any_of(scenario.program, [&](Operation const& operation) {
-           auto const* const save = std::get_if<Save>(&operation.action);
-           return save != nullptr && !saved.insert(save->checkpoint).second;
+         std::ranges::any_of(all<Save>(scenario.program), [&](Save const* save) {
+           return !saved.insert(save->checkpoint).second;
          });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/language/json_text.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/language/regular_file.h"
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/suggest.h"
@@ -54,11 +55,7 @@ void check_groups(Reader& reader, Scenario const& scenario) {
 }
 
 void check_faults(Reader& reader, Scenario const& scenario, Field const& faults) {
-  std::int64_t ranks = scenario.world.rank_count();
-  for (Operation const& operation : scenario.program) {
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load != nullptr && load->world) ranks = std::max(ranks, load->world->rank_count());
-  }
+  std::int64_t const ranks = most_ranks(scenario);
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
     if (scenario.faults[i].rank.value_or(0) < ranks) continue;
     reader.fail(faults.node->items[i]->line, index_path("faults", i, "rank"),

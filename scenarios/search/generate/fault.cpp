@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/seam/refusal_parts.h"
 #include "scenarios/search/generate/offers.h"
 
@@ -35,9 +36,7 @@ bool survives(Scenario const& scenario, std::int64_t crashing) {
 /// Numbers of saves at which a crash is no reason for a refusal, from 1.
 std::vector<std::int64_t> saves_that_may_crash(Scenario const& scenario) {
   std::vector<std::int64_t> numbers;
-  std::int64_t const saves = std::count_if(
-      scenario.program.begin(), scenario.program.end(),
-      [](Operation const& operation) { return std::holds_alternative<Save>(operation.action); });
+  std::int64_t const saves = std::ssize(all<Save>(scenario.program));
   for (std::int64_t nth = 1; nth <= saves; ++nth)
     if (survives(scenario, nth)) numbers.push_back(nth);
   return numbers;
@@ -50,9 +49,8 @@ class CountedSteps {
   void follow(Action const& action) {
     if (auto const* const backward = std::get_if<Backward>(&action))
       has_gradients_ = backward->without.empty();
-    if (std::holds_alternative<ZeroGrad>(action)) has_gradients_ = false;
-    bool const steps = std::holds_alternative<Step>(action) && has_gradients_;
-    if (steps || std::holds_alternative<Train>(action))
+    if (is<ZeroGrad>(action)) has_gradients_ = false;
+    if (is<Train>(action) || (is<Step>(action) && has_gradients_))
       for (auto& [name, since] : since_save_) since = true;
     if (auto const* const save = std::get_if<Save>(&action)) {
       between_saves_[save->checkpoint] = since_save_[save->checkpoint];
@@ -89,9 +87,7 @@ class FaultDrawing {
 
   void make() {
     auto const saves = saves_that_may_crash(scenario_);
-    std::int64_t const loads = std::count_if(
-        scenario_.program.begin(), scenario_.program.end(),
-        [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
+    std::int64_t const loads = std::ssize(all<Load>(scenario_.program));
     if (has_elements() && draws_.feature(Feature::out_of_memory, 4)) return make_out_of_memory();
     Profile const& profile = draws_.profile();
     if (!saves.empty() && draws_.feature(Feature::crash, profile.crashes)) return make_crash(saves);

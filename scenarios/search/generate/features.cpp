@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"
@@ -213,9 +214,9 @@ class ProgramWalk {
       for (Operation const& operation : captured_->body) visit(operation.action);
     for (Operation const& operation : captured_->body) {
       auto const* train = std::get_if<Train>(&operation.action);
-      std::int64_t const steps = train != nullptr                                 ? train->count
-                                 : std::holds_alternative<Step>(operation.action) ? 1
-                                                                                  : 0;
+      std::int64_t const steps = train != nullptr             ? train->count
+                                 : is<Step>(operation.action) ? 1
+                                                              : 0;
       steps_ += steps * std::max<std::int64_t>(replay.count - 2, 0);
     }
   }

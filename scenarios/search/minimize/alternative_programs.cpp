@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/search/minimize/alternatives.h"
 
 namespace adamant::scenarios {
@@ -44,14 +45,14 @@ class Words {
   void add_all(List const& program) {
     for (Operation const& operation : program) {
       Action const& action = operation.action;
-      if (std::holds_alternative<Train>(action)) continue;  // its parts are words
+      if (is<Train>(action)) continue;  // its parts are words
       if (auto const* load = std::get_if<Load>(&action)) add_loads(*load);
       if (auto const* capture = std::get_if<Capture>(&action)) {
         for (Action const& plain : {Action(ZeroGrad{}), Action(Backward{}), Action(Step{})})
           add(Capture{{operation_of(plain)}});
         add_all(capture->body);
       }
-      if (std::holds_alternative<Replay>(action))
+      if (is<Replay>(action))
         add(Replay{});
       else
         add(action);
@@ -69,26 +70,12 @@ class Words {
 /// Is there a reader to whom the word says something at the end of this program? What is removed as
 /// senseless from a candidate stands for a shorter one, which is there already.
 bool follows(List const& program, Action const& word) {
-  auto const has = [&](auto const& wanted) {
-    return std::any_of(program.begin(), program.end(),
-                       [&](Operation const& each) { return wanted(each.action); });
-  };
-  if (auto const* load = std::get_if<Load>(&word)) {
-    return has([&](Action const& each) {
-      auto const* const save = std::get_if<Save>(&each);
-      return save != nullptr && save->checkpoint == load->from;
-    });
-  }
-  if (std::holds_alternative<Replay>(word))
-    return has([](Action const& each) { return std::holds_alternative<Capture>(each); });
+  if (auto const* load = std::get_if<Load>(&word))
+    return std::ranges::any_of(all<Save>(program),
+                               [&](Save const* save) { return save->checkpoint == load->from; });
+  if (is<Replay>(word)) return has<Capture>(program);
   bool const again = !program.empty() && program.back().action == word;
-  return !again || std::holds_alternative<Backward>(word) || std::holds_alternative<Step>(word);
-}
-
-bool has_load(List const& program) {
-  return std::any_of(program.begin(), program.end(), [](Operation const& each) {
-    return std::holds_alternative<Load>(each.action);
-  });
+  return !again || is<Backward, Step>(word);
 }
 
 /// All that have one word more than those from `begin` on.
@@ -152,9 +139,7 @@ std::vector<List> with_other_left_out(Scenario const& scenario) {
 void add_programs(Scenario const& scenario, Lists& lists) {
   Scenario const blank = blank_like(scenario);
   auto const add = [&](List program) {
-    bool const captures = std::any_of(program.begin(), program.end(), [](Operation const& each) {
-      return std::holds_alternative<Capture>(each.action);
-    });
+    bool const captures = has<Capture>(program);
     lists.programs.push_back(
         make_part(blank, [program = std::move(program), captures](Scenario& s) {
           s.program = program;
@@ -165,10 +150,10 @@ void add_programs(Scenario const& scenario, Lists& lists) {
   for (List& program : with_other_left_out(scenario)) add(std::move(program));
   for (List& program : parts_of(scenario.program)) add(std::move(program));
   lists.few_programs = lists.programs.size();
-  bool const loads = has_load(scenario.program);
+  bool const loads = has<Load>(scenario.program);
   for (List& program : sequences_of(Words(scenario).all(), weight_of(scenario)[Digit::size])) {
     bool const is_short = program.size() == 1;
-    if (is_short || !loads || has_load(program)) add(std::move(program));
+    if (is_short || !loads || has<Load>(program)) add(std::move(program));
   }
 }
 

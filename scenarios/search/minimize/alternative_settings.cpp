@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/table.h"
 #include "scenarios/language/words.h"
 #include "scenarios/search/minimize/alternatives.h"
@@ -65,9 +66,8 @@ class Settings {
       add([gradients](Scenario& s) { s.gradients = gradients; });
     for (auto const layout : {Layout::flat, Layout::bucketed})
       add([layout](Scenario& s) { s.layout = layout; });
-    for (Operation const& operation : scenario_.program)
-      if (auto const* set = std::get_if<Set>(&operation.action))
-        add([set](Scenario& s) { s.optimizer = with(s.optimizer, set->change); });
+    for (Set const* set : all<Set>(scenario_.program))
+      add([set](Scenario& s) { s.optimizer = with(s.optimizer, set->change); });
     add([](Scenario& s) { s.offload = OffloadedStates{}; });
     add([](Scenario& s) { s.offload = HybridOffload{}; });
     add([](Scenario& s) {
@@ -229,8 +229,8 @@ void add_worlds(Scenario const& scenario, Lists& lists) {
   add([](Scenario& s) { s.params = params_of({1, 1}); });
   if (scenario.microbatches)
     add([&](Scenario& s) { s.world = scenario.world, s.microbatches = scenario.microbatches; });
-  for (Operation const& operation : scenario.program)
-    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
+  for (Load const* load : all<Load>(scenario.program))
+    if (load->world)
       add([&scenario, load](Scenario& s) { s.world = *load->world, s.params = scenario.params; });
   lists.few_worlds = lists.worlds.size();
   for (std::uint64_t seed = 1; seed < other_seeds; ++seed)

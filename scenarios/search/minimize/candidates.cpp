@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/seam/refusals.h"
 
@@ -41,8 +42,8 @@ class Repair {
       std::erase_if(backward->without, [&](auto const& name) { return !params_.contains(name); });
     if (auto* set = std::get_if<Set>(&action)) return keep_set(*set);
     if (auto* capture = std::get_if<Capture>(&action)) return keep_capture(*capture);
-    if (std::holds_alternative<Replay>(action)) return captured_;
-    if (std::holds_alternative<ClipNorm>(action)) return optimizer_.clip || may_load_norm_;
+    if (is<Replay>(action)) return captured_;
+    if (is<ClipNorm>(action)) return optimizer_.clip || may_load_norm_;
     if (auto* save = std::get_if<Save>(&action)) known_.insert(save->checkpoint);
     if (auto* load = std::get_if<Load>(&action)) return keep_load(*load);
     return true;
@@ -50,7 +51,7 @@ class Repair {
 
   bool keeps_move(Action const& action) const {
     if (states_.with_cpu()) return false;
-    return std::holds_alternative<OffloadStates>(action) || states_.away();
+    return is<OffloadStates>(action) || states_.away();
   }
 
   bool keep_set(Set const& set) {
@@ -82,26 +83,12 @@ class Repair {
   std::set<std::string> params_;
 };
 
-bool has_operation(std::vector<Operation> const& program, Fault::Where where) {
-  return std::any_of(program.begin(), program.end(), [&](Operation const& operation) {
-    return where == Fault::Where::save ? std::holds_alternative<Save>(operation.action)
-                                       : std::holds_alternative<Load>(operation.action);
-  });
-}
-
-std::int64_t most_ranks(Scenario const& scenario) {
-  std::int64_t ranks = scenario.world.rank_count();
-  for (Operation const& operation : scenario.program) {
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load != nullptr && load->world) ranks = std::max(ranks, load->world->rank_count());
-  }
-  return ranks;
-}
-
 void repair_faults(Scenario& scenario) {
   std::int64_t const ranks = most_ranks(scenario);
+  bool const saves = has<Save>(scenario.program);
+  bool const loads = has<Load>(scenario.program);
   std::erase_if(scenario.faults, [&](Fault const& fault) {
-    return fault.at != Fault::Where::malloc && !has_operation(scenario.program, fault.at);
+    return fault.at != Fault::Where::malloc && !(fault.at == Fault::Where::save ? saves : loads);
   });
   for (Fault& fault : scenario.faults)
     if (fault.rank) fault.rank = std::min(*fault.rank, ranks - 1);
@@ -144,15 +131,6 @@ void repair_params(Scenario& scenario) {
   }
 }
 
-void add_loads(std::vector<Operation> const& program, std::set<std::string>& saved,
-               std::set<std::string>& outside) {
-  for (Operation const& operation : program) {
-    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
-  }
-}
-
 }  // namespace
 
 Scenario repaired(Scenario scenario, std::set<std::string> const& outside) {
@@ -162,13 +140,6 @@ Scenario repaired(Scenario scenario, std::set<std::string> const& outside) {
   repair_faults(scenario);
   repair_again(scenario);
   return scenario;
-}
-
-std::set<std::string> loaded_from_outside(Scenario const& scenario) {
-  std::set<std::string> saved;
-  std::set<std::string> outside;
-  add_loads(scenario.program, saved, outside);
-  return outside;
 }
 
 bool Candidates::look_at(Scenario candidate) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/search/minimize/weight.h"
@@ -19,9 +20,6 @@ namespace adamant::scenarios {
 /// what is resident and states that a hybrid step never moves, clips without a norm, captures of
 /// nothing, changes of nothing, faults of ranks and files that are not there.
 Scenario repaired(Scenario scenario, std::set<std::string> const& outside);
-
-/// The checkpoints that a program loads although nothing in it saves them.
-std::set<std::string> loaded_from_outside(Scenario const& scenario);
 
 /// Hands proposals on one by one, as they are made: a large scenario has more of them than fit into
 /// memory, and mostly one of the first is taken.
@@ -36,7 +34,7 @@ class Candidates {
       : from_(from),
         capabilities_(capabilities),
         weight_(weight_of(from)),
-        outside_(loaded_from_outside(from)),
+        outside_(loaded_from_outside(from.program)),
         first_(first),
         look_(std::move(look)) {}
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/language/verbs.h"
 #include "scenarios/search/minimize/candidates.h"
@@ -244,13 +245,11 @@ std::string canonical_group(std::size_t index) {
 }
 
 std::map<std::string, std::string> canonical_checkpoints(Scenario const& scenario) {
-  std::set<std::string> const outside = loaded_from_outside(scenario);
+  std::set<std::string> const outside = loaded_from_outside(scenario.program);
   std::map<std::string, std::string> names;
   std::size_t next = 0;
-  for (Operation const& operation : scenario.program) {
-    auto const* const save = std::get_if<Save>(&operation.action);
-    if (save == nullptr || outside.contains(save->checkpoint) || names.contains(save->checkpoint))
-      continue;
+  for (Save const* save : all<Save>(scenario.program)) {
+    if (outside.contains(save->checkpoint) || names.contains(save->checkpoint)) continue;
     while (outside.contains(letters_of(next))) ++next;
     names[save->checkpoint] = letters_of(next++);
   }
