@@ -33,7 +33,7 @@ Found run(Scenario scenario, std::int64_t ranks, std::string const& bug) {
   Found found;
   found.state =
       execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
-        if (operation.as<scenarios::ClipNorm>() != nullptr)
+        if (scenarios::is<scenarios::ClipNorm>(operation.what))
           found.norms.push_back(world.scaling(world.rank_count() - 1).norm);
       }).state;
   return found;

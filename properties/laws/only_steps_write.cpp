@@ -50,8 +50,8 @@ std::string difference(Kept const& before, Kept const& now) {
 
 /// Of a replay it is enough that it steps: its own backward may give the gradients.
 bool steps(Primitive const& operation, bool has_gradient) {
-  if (operation.as<scenarios::Step>() != nullptr) return has_gradient;
-  return operation.as<scenarios::resolved::Replay>() != nullptr &&
+  if (scenarios::is<scenarios::Step>(operation.what)) return has_gradient;
+  return scenarios::is<scenarios::resolved::Replay>(operation.what) &&
          std::ranges::any_of(body_of(operation),
                              std::holds_alternative<scenarios::Step, scenarios::Recorded>);
 }
@@ -62,7 +62,7 @@ std::string only_steps_write(scenarios::Scenario const& scenario, std::string co
   execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
     for (std::size_t p = 0; p < before.size(); ++p) {
       Kept now = look_at(world, static_cast<int>(p));
-      bool const may_write = operation.as<scenarios::resolved::Load>() != nullptr ||
+      bool const may_write = scenarios::is<scenarios::resolved::Load>(operation.what) ||
                              steps(operation, before[p].has_gradient);
       if (!may_write && found == no_difference) found = difference(before[p], now);
       before[p] = std::move(now);

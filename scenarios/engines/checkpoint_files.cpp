@@ -7,6 +7,8 @@
 #include "real/checkpoint/manifest.h"
 #include "real/checkpoint/names.h"
 
+#include "scenarios/language/operations.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -38,7 +40,7 @@ CheckpointFiles::CheckpointFiles(EngineTask const& task)
     : task_(task), keeps_old_(wants_stale_files(task.scenario.faults)) {}
 
 void CheckpointFiles::import_foreign() {
-  for (std::string const& name : task_.program.foreign_checkpoints()) import_foreign(name);
+  for (std::string const& name : loaded_from_outside(task_.scenario.program)) import_foreign(name);
 }
 
 void CheckpointFiles::import_foreign(std::string const& checkpoint) {

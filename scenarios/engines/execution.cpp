@@ -50,7 +50,7 @@ std::optional<WorldStart> Execution::next() const {
   if (!files_.crashed()) return std::nullopt;
   ProgramWalk walk = walk_;
   while (auto operation = walk.next())
-    if (auto* const load = operation->as<resolved::Load>()) {
+    if (auto* const load = std::get_if<resolved::Load>(&operation->what)) {
       load->clip = walk.forget_settings();
       return WorldStart{.walk = walk, .load = std::move(operation)};
     }
@@ -101,7 +101,7 @@ void Execution::execute(int rank, ProgramWalk& walk, Primitive const& operation)
   one_at_a_time([&] { take_up(rank, walk, operation); });
   perform(rank, operation);
   performed(rank, operation);
-  bool const loads = operation.as<resolved::Load>() != nullptr;
+  bool const loads = is<resolved::Load>(operation.what);
   show(rank, [&] {
     look_at(operation);
     return go_on_;
@@ -123,7 +123,7 @@ void Execution::take_up(int rank, ProgramWalk const& walk, Primitive const& oper
     elsewhere_ = operation;
     return;
   }
-  if (operation.as<Save>() != nullptr) files_.begin_save();
+  if (is<Save>(operation.what)) files_.begin_save();
   auto const* const load = operation.as<resolved::Load>();
   if (load == nullptr) return;
   DamagedFiles const damage = files_.begin_load(load->checkpoint);
@@ -136,7 +136,7 @@ void Execution::perform(int rank, Primitive const& operation) {
     world().rank(rank)->perform(operation);
   } catch (std::exception const& error) {
     EngineError explained = parts_.door.explain(error);
-    if (operation.as<resolved::Load>() == nullptr || !is_about_checkpoints(explained)) throw;
+    if (!is<resolved::Load>(operation.what) || !is_about_checkpoints(explained)) throw;
     load_errors_[static_cast<std::size_t>(rank)] = std::move(explained);
   }
 }
@@ -150,7 +150,7 @@ void Execution::look_at(Primitive const& operation) {
   bool const refused = std::any_of(load_errors_.begin(), load_errors_.end(),
                                    [](EngineError const& error) { return !error.reason.empty(); });
   if (refused) return look_at_failed_load(operation);
-  if (operation.as<resolved::Load>() != nullptr) {
+  if (is<resolved::Load>(operation.what)) {
     loaded_clip_ = world().rank(0)->engine().scaling().max_norm;
     take_notes();
   }

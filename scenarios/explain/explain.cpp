@@ -81,7 +81,7 @@ class Explaining {
     if (element_.what == Element::What::steps)
       return telling.other(
           fmt::format("the counter was {}", before.model().step_count(element_.parameter)));
-    if (operation.as<ClipNorm>() != nullptr) return telling.clip();
+    if (is<ClipNorm>(operation.what)) return telling.clip();
     if (auto const* backward = operation.as<resolved::Backward>())
       return told_of_backward(telling, *backward, before);
     if (auto const* load = operation.as<resolved::Load>()) {
@@ -89,7 +89,7 @@ class Explaining {
       if (is_of_gradient()) return telling.other("a load leaves no gradient");
       return telling.load(saved == saved_.end() ? nullptr : &saved->second);
     }
-    if (operation.as<Step>() == nullptr)
+    if (!is<Step>(operation.what))
       return telling.other("there is no gradient any more, or one of zeros");
     if (arithmetic_ == Arithmetic::own_order) return telling.step(before.model());
     bool const any = arithmetic_ == Arithmetic::interval;

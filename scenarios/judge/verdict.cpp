@@ -94,8 +94,8 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   follow(operation, world);
   values_.compare_flags(world);
   values_.compare_groups(world);
-  values_.compare_scaling(world, operation.as<Step>() != nullptr);
-  bool const looks = operation.as<resolved::Load>() != nullptr || operation.as<Check>() != nullptr;
+  values_.compare_scaling(world, is<Step>(operation.what));
+  bool const looks = is<resolved::Load>(operation.what) || is<Check>(operation.what);
   if (small_ || looks) compare_all(world);
   // To gather where ranks are known to differ may never end.
   if (looks && !findings_.any()) compare_whole(world);
@@ -114,8 +114,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
 void Verdict::compare_resources(Primitive const& operation, WorldView const& world) {
   if (world.shown().memory) {
     memory_.follow(operation);
-    if (operation.as<resolved::Load>() != nullptr && reference_.model().scales())
-      memory_.use_scaling();
+    if (is<resolved::Load>(operation.what) && reference_.model().scales()) memory_.use_scaling();
     memory_.compare(world);
   }
   if (world.shown().addresses) pointers_.compare(world, &operation);
@@ -155,7 +154,7 @@ void Verdict::follow_replay(resolved::Replay const& replay, WorldView const& wor
     auto const* const backward = std::get_if<resolved::Backward>(&operation);
     if (backward != nullptr && backward->index == last) compare_gathered(world, last);
     reference_.follow(operation, [this](auto const& visit) { for_each_parameter(visit); });
-    if (on_replayed_step_ && std::holds_alternative<Step>(operation))
+    if (on_replayed_step_ && is<Step>(operation))
       on_replayed_step_(OracleView(reference_.model(), values_.layout()));
   }
   if (!small_) compare_all(world);

@@ -44,8 +44,8 @@ void Verdict::note_before(Primitive const& operation) {
 }
 
 std::string Verdict::guess(Primitive const& operation, WorldView const& world) const {
-  bool const loads = operation.as<resolved::Load>() != nullptr;
-  bool const steps = operation.as<Step>() != nullptr && arithmetic_ == Arithmetic::own_order;
+  bool const loads = is<resolved::Load>(operation.what);
+  bool const steps = is<Step>(operation.what) && arithmetic_ == Arithmetic::own_order;
   if (!loads && !steps) return {};
   auto const& right = reference_.model();
   auto const& layout = values_.layout();
@@ -70,7 +70,7 @@ std::string Verdict::guess(Primitive const& operation, WorldView const& world) c
 
 bool Verdict::has_other_rule(Primitive const& operation, WorldView const& world) {
   auto const* const before = suppositions_.before_step();
-  if (operation.as<Step>() == nullptr || world.shown().memory || before == nullptr) return false;
+  if (!is<Step>(operation.what) || world.shown().memory || before == nullptr) return false;
   auto const& right = reference_.model();
   bool moved = false;
   bool tells = false;

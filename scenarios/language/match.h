@@ -19,6 +19,12 @@ struct Overloaded : Functions... {
 template <typename... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
+/// Does the variant hold one of these types?
+template <typename... Types, typename Variant>
+bool is(Variant const& variant) {
+  return (std::holds_alternative<Types>(variant) || ...);
+}
+
 /// Calls the function for what the variant holds. One that names a type wins over one for a list.
 template <typename Variant, typename... Functions>
 decltype(auto) match(Variant&& variant, Functions&&... functions) {

@@ -9,20 +9,16 @@
 #include <variant>
 #include <vector>
 
+#include "scenarios/language/match.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
 
-/// Is it one of these verbs?
-template <typename... Verbs>
-bool is(Action const& action) {
-  return (std::holds_alternative<Verbs>(action) || ...);
-}
-
-/// Does the program have one of them?
+/// Does the program have one of these verbs?
 template <typename... Verbs>
 bool has(std::span<Operation const> program) {
-  return std::ranges::any_of(program, is<Verbs...>, &Operation::action);
+  return std::ranges::any_of(program,
+                             [](Operation const& each) { return is<Verbs...>(each.action); });
 }
 
 /// Those of one verb, in order.

@@ -95,7 +95,7 @@ Moment Recording::moment(Primitive const& operation, WorldView const& world,
     now.groups.push_back(world.group(0, g));
   if (auto const* save = operation.as<Save>(); save != nullptr && takes_files_)
     now.files = world.file_digests(save->checkpoint);
-  if (operation.as<resolved::Load>() == nullptr) return now;
+  if (!is<resolved::Load>(operation.what)) return now;
   now.into_new_world = sets_anew(operation);
   now.not_carried = world.not_carried();
   return now;
@@ -131,7 +131,7 @@ void HeldTo::after(Primitive const& operation, WorldView const& world) {
 
 // Before the first operation nothing has changed that a checkpoint could lose.
 void HeldTo::after_inserted(Primitive const& operation, WorldView const& world) {
-  if (operation.as<resolved::Load>() == nullptr || next_ == 0) return;
+  if (!is<resolved::Load>(operation.what) || next_ == 0) return;
   Moment const now = recording_.moment(operation, world, &last_);
   give_up_on(lost(world.not_carried(), last_, now));
 }

@@ -19,10 +19,6 @@ std::span<Recorded const> iteration_of(bool clips) {
   return iteration;
 }
 
-bool is_clip(Recorded const& operation) {
-  return std::holds_alternative<ClipNorm>(operation);
-}
-
 }  // namespace
 
 std::string_view name_of(Primitive const& operation) {
@@ -43,13 +39,14 @@ std::span<Recorded const> body_of(Primitive const& operation) {
 }
 
 bool clips(Primitive const& operation) {
-  return operation.as<ClipNorm>() != nullptr || std::ranges::any_of(body_of(operation), is_clip);
+  return is<ClipNorm>(operation.what) ||
+         std::ranges::any_of(body_of(operation),
+                             [](auto const& each) { return is<ClipNorm>(each); });
 }
 
 int backward_count(std::span<Recorded const> operations) {
-  return static_cast<int>(std::ranges::count_if(operations, [](Recorded const& operation) {
-    return std::holds_alternative<resolved::Backward>(operation);
-  }));
+  return static_cast<int>(std::ranges::count_if(
+      operations, [](auto const& each) { return is<resolved::Backward>(each); }));
 }
 
 std::vector<Recorded> replayed(resolved::Replay const& replay) {
@@ -83,10 +80,6 @@ Program::Program(Scenario const& scenario)
         [&](Capture const& capture) { return resolve(capture, scenario.params); },
         [](Replay const& replay) {
           return Repeated{resolved::Replay{}, replay.count};
-        },
-        [&](Save const& save) {
-          known_.insert(save.checkpoint);
-          return Repeated{save};
         },
         [&](Load const& load) { return Repeated{resolve(load, scenario)}; },
         [](AsWritten auto const& verb) { return Repeated{verb}; }));
@@ -123,7 +116,6 @@ Program::Repeated Program::resolve(Capture const& capture, std::vector<Param> co
 }
 
 resolved::Load Program::resolve(Load const& load, Scenario const& scenario) {
-  if (known_.insert(load.from).second) foreign_.push_back(load.from);
   bool const anew = needs_new_world(last_ ? *last_ : scenario, load);
   if (anew) change(load, scenario);
   return {.checkpoint = load.from,

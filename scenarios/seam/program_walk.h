@@ -7,7 +7,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,8 +79,8 @@ using Resolved = std::variant<resolved::Backward, ClipNorm, Step, ZeroGrad, reso
                               OffloadStates, ReloadStates, resolved::Capture, resolved::Replay,
                               Save, resolved::Load, Check>;
 
-// ---- lists that have a name: a new verb joins them, or whoever judges says what it does
-// ----------
+// Lists of verbs that have a name. A new verb joins them, or each judge says what it does to
+// numbers and to memory.
 
 /// Is executed as the file says it.
 template <typename Verb>
@@ -105,10 +104,6 @@ struct Primitive {
   /// Null where it is something else.
   template <typename Verb>
   Verb const* as() const {
-    return std::get_if<Verb>(&what);
-  }
-  template <typename Verb>
-  Verb* as() {
     return std::get_if<Verb>(&what);
   }
 };
@@ -148,9 +143,6 @@ class Program {
   /// keep: REQUIRES: number >= 1.
   Scenario setting(int number) const;
 
-  /// Checkpoints that are loaded and that no save before has made, each once.
-  std::vector<std::string> const& foreign_checkpoints() const { return foreign_; }
-
   /// The most backwards that one capture holds.
   int captured_backwards() const;
 
@@ -179,8 +171,6 @@ class Program {
   std::deque<Setting> settings_;               // from number 1 on: of thousands each may be another
   // What loads may round, by the kinds of tensors that they name the types of.
   std::map<Kinds, std::vector<Kinds>> may_round_;
-  std::set<std::string> known_;  // checkpoints that are saved or loaded
-  std::vector<std::string> foreign_;
   Clip clip_;  // of the scenario
 };
 

@@ -214,13 +214,6 @@ TEST(ProgramWalk, ANewJobHasTheNormOfTheScenario) {
   EXPECT_EQ(walk.clip(), Clip(1.0F));
 }
 
-TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {
-  Program const program(with_program({operation(Load{.from = "b"}), operation(Save{"a"}),
-                                      operation(Load{.from = "a"}), operation(Save{"b"}),
-                                      operation(Load{.from = "b"})}));
-  EXPECT_EQ(program.foreign_checkpoints(), std::vector<std::string>{"b"});
-}
-
 TEST(ProgramWalk, AReplayHasWhatWasCapturedLastAndItsBackwardsCount) {
   Capture const once{.body = {operation(Step{})}};
   Capture const twice{.body = {operation(Backward{}), operation(Train{1})}};

@@ -76,8 +76,8 @@ void SimExecution::begin(int, Primitive const& operation) {
 }
 
 void SimExecution::performed(int rank, Primitive const& operation) {
-  if (operation.as<OffloadStates>() != nullptr) name_streams(rank);
-  if (operation.as<resolved::Set>() != nullptr) announce_settings(rank);
+  if (is<OffloadStates>(operation.what)) name_streams(rank);
+  if (is<resolved::Set>(operation.what)) announce_settings(rank);
   name_for_reports(rank);
 }
 

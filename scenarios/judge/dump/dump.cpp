@@ -263,7 +263,7 @@ bool Dump::started(WorldView const& world) {
 // A step keeps the gradient that it consumed, so both files can be written after it.
 bool Dump::after(Primitive const& operation, WorldView const& world) {
   if (auto const* save = operation.as<Save>()) write_checkpoint(save->checkpoint, world);
-  if (operation.as<Step>() == nullptr) return true;
+  if (!is<Step>(operation.what)) return true;
   ++steps_;
   write_gradients(world, numbered("grad", steps_));
   write_state(world, numbered("state", steps_));

@@ -8,6 +8,7 @@
 
 #include "oracle/layout/layout.h"
 #include "scenarios/gradients/overflow.h"
+#include "scenarios/language/operations.h"
 #include "scenarios/peers/client/requests.h"
 #include "scenarios/seam/assert.h"
 
@@ -70,7 +71,7 @@ PeerRun::PeerRun(PeerClient& client, Capabilities const& capabilities, EngineTas
       walk_(task.program) {}
 
 EngineEnd PeerRun::run() {
-  for (std::string const& checkpoint : task_.program.foreign_checkpoints())
+  for (std::string const& checkpoint : loaded_from_outside(task_.scenario.program))
     files_.import(task_.foreign_checkpoints, checkpoint);
   if (open(nullptr, -1)) {
     go_on_ = observer_.started(*world_);
@@ -86,7 +87,7 @@ void PeerRun::execute_program() {
   while (go_on_) {
     auto operation = walk_.next();
     if (!operation) return;
-    auto* const loaded = operation->as<resolved::Load>();
+    auto* const loaded = std::get_if<resolved::Load>(&operation->what);
     if (loaded != nullptr && !world_) loaded->clip = walk_.forget_settings();
     if (loaded != nullptr)
       load(*operation, *loaded);
@@ -117,8 +118,7 @@ void PeerRun::execute(Primitive const& operation) {
       [](OneOf<resolved::Load, resolved::Capture, resolved::Replay, OffloadStates,
                ReloadStates> auto const&) { ADAMANT_RUN_ASSERT(false); });
   if (!world_ || !go_on_) return;
-  if (operation.as<Overflow>() == nullptr)
-    world_->look_anew();  // there nobody was asked for anything
+  if (!is<Overflow>(operation.what)) world_->look_anew();  // there nobody was asked for anything
   show(operation);
 }
 
