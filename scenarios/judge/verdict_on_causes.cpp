@@ -39,8 +39,7 @@ void Verdict::note_before(Primitive const& operation) {
       [&](resolved::Load const&) { suppositions_.load_follows(before, operation.entry); },
       [&](resolved::Set const&) { suppositions_.settings_change(before, operation.entry); },
       [&](Save const&) { suppositions_.save_follows(before, operation.entry); },
-      [](OneOf<resolved::Backward, ClipNorm, ZeroGrad, resolved::Replay> auto const&) {},
-      [](LeavesNumbers auto const&) {});
+      [](LeavesSettings auto const&) {});
 }
 
 std::string Verdict::guess(Primitive const& operation, WorldView const& world) const {

@@ -92,6 +92,11 @@ template <typename Verb>
 concept LeavesNumbers =
     OneOf<Verb, Overflow, OffloadStates, ReloadStates, resolved::Capture, Save, Check>;
 
+/// Leaves loss scale, norm and groups as they are.
+template <typename Verb>
+concept LeavesSettings = LeavesNumbers<Verb> ||
+    OneOf<Verb, resolved::Backward, ClipNorm, Step, ZeroGrad, resolved::Replay>;
+
 /// No tensor comes, goes or moves, and nothing is needed for the first time.
 template <typename Verb>
 concept LeavesMemory = OneOf<Verb, ClipNorm, Overflow, resolved::Capture, Save, Check>;
