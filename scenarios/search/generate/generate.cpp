@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/seam/layout_padding.h"
@@ -45,7 +46,7 @@ void bound_padding(Layout usual, Scenario& scenario) {
 void drop_vain_reloads(Scenario& scenario) {
   StateLocation states(scenario);
   std::erase_if(scenario.program, [&](Operation const& operation) {
-    bool const vain = std::holds_alternative<ReloadStates>(operation.action) && !states.away();
+    bool const vain = is<ReloadStates>(operation.action) && !states.away();
     states.follow(operation.action);
     return vain;
   });
@@ -86,8 +87,7 @@ void draw_other_world(Drawing& draws, Drawing& model, Scenario& scenario) {
   candidate.optimizer.clip = {};
   std::erase_if(candidate.program, [](Operation const& operation) {
     auto const* const set = std::get_if<Set>(&operation.action);
-    return std::holds_alternative<ClipNorm>(operation.action) ||
-           (set != nullptr && set->change.clip);
+    return is<ClipNorm>(operation.action) || (set != nullptr && set->change.clip);
   });
   if (!candidate.program.empty()) take(draws, scenario, std::move(candidate));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/table.h"
 #include "scenarios/search/generate/drawing.h"
@@ -107,10 +108,7 @@ class RecipeDrawing {
   /// Quantises parameters, most of them in shapes that the recipe takes. Codes and scales pass
   /// through a checkpoint in ways of their own.
   void make_quantised() {
-    bool const loads = std::any_of(
-        scenario_.program.begin(), scenario_.program.end(),
-        [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
-    bool const drawn = draws_.feature(Feature::quantised, loads ? 25 : 10);
+    bool const drawn = draws_.feature(Feature::quantised, has<Load>(scenario_.program) ? 25 : 10);
     if (!drawn || !draws_.allowed(Feature::main_weights)) return;
     scenario_.precision.param = draw_quantised();
     scenario_.precision.main = MainType::fp32;
@@ -260,9 +258,9 @@ class RecipeDrawing {
   static bool no_replay_needs(std::span<Operation const> program) {
     bool ended = false;
     for (Operation const& operation : program) {
-      if (std::holds_alternative<Load>(operation.action)) ended = true;
-      if (std::holds_alternative<Capture>(operation.action)) ended = false;
-      if (std::holds_alternative<Replay>(operation.action) && ended) return false;
+      if (is<Load>(operation.action)) ended = true;
+      if (is<Capture>(operation.action)) ended = false;
+      if (is<Replay>(operation.action) && ended) return false;
     }
     return true;
   }

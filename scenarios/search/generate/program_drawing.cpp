@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/operations.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/table.h"
 #include "scenarios/seam/refusal_parts.h"
@@ -308,18 +309,17 @@ class ProgramDrawing {
   void track(Action const& action) {
     states_->follow(action);
     if (auto const* capture = std::get_if<Capture>(&action)) captured_ = capture->body;
-    if (std::holds_alternative<Replay>(action))
+    if (is<Replay>(action))
       for (Operation const& operation : captured_) track(operation.action);
     if (auto const* set = std::get_if<Set>(&action))
       has_norm_ = set->change.clip.value_or(has_norm_ ? Clip(1.0F) : Clip()).has_value();
-    if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
-    if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
+    if (is<Backward>(action)) has_gradient_ = unused_backward_ = true;
+    if (is<Train>(action)) has_gradient_ = unused_backward_ = false;
     if (auto const* save = std::get_if<Save>(&action)) {
       newly_saved_ = true;
       if (!has_norm_) saved_without_norm_.insert(save->checkpoint);
     }
-    if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
-      newly_loaded_ = false;
+    if (is<Step, Train>(action)) newly_loaded_ = false;
     if (auto const* load = std::get_if<Load>(&action)) {
       newly_saved_ = has_gradient_ = unused_backward_ = false;
       newly_loaded_ = true;
