@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,92 +43,41 @@ struct Access {
 
 /// What a world holds programs to, and a law that a harness found broken by itself.
 enum class Law {
-  access_bounds,
-  access_uninitialized,
-  access_lifetime,
-  access_place,
-  order_race,
-  order_deadlock,
-  order_collective,
-  graph_capture,
-  graph_pointer,
-  graph_scalar,
-  error_unseen,  // this one and the next two are warnings
-  memory_leak,
-  error_thread,
+#define ADAMANT_LAW(law, name, text) law,
+#include "sim/laws.inc"
   of_harness,
 };
 
 /// Is breaking it no fault by itself, but what somebody should know of?
 constexpr bool is_warning(Law law) {
-  return law == Law::error_unseen || law == Law::memory_leak || law == Law::error_thread;
+#define ADAMANT_LAW(law, name, text)
+#define ADAMANT_WARNING(warning, name, text) \
+  if (law == Law::warning) return true;
+#include "sim/laws.inc"
+  return false;
 }
 
 /// The law as reports write it.
 constexpr std::string_view name_of(Law law) {
   constexpr std::string_view names[] = {
-      "access.bounds",  "access.uninitialized", "access.lifetime", "access.place",  "order.race",
-      "order.deadlock", "order.collective",     "graph.capture",   "graph.pointer", "graph.scalar",
-      "error.unseen",   "memory.leak",          "error.thread",    "of the harness"};
-  static_assert(std::size(names) == static_cast<std::size_t>(Law::of_harness) + 1);
+#define ADAMANT_LAW(law, name, text) name,
+#include "sim/laws.inc"
+      "of the harness"};
   return names[static_cast<std::size_t>(law)];
 }
 
 /// How a law was broken. One law may be broken in several ways.
 enum class Breach {
-  unordered_accesses,      // two of them, with nothing between that orders them
-  freed_before_allocated,  // in stream order
-  used_before_allocated,   // likewise
-  used_after_free,
-  freed_since_capture,  // a graph uses it
-  beyond_end,           // begins inside of an allocation, ends outside
-  outside,              // of every allocation
-  bad_address,          // no memory is there at all, so that the program cannot go on
-  misaligned,           // a vector, in a kernel
-  not_registered,       // host memory, any more
-  not_reachable,        // host memory, from a device
-  of_other_device,
-  not_written,
-  destroyed_handle,
-  returned_frame,  // a graph uses a variable of a function that is over
-  stale_setting,   // a graph holds it by value
-  not_capturable,
-  deadlock,
-  left_over,  // work in a stream when all ranks have ended
-  calls_differ,
-  open_group,
-  unseen_error,
-  never_freed,
-  foreign_thread,  // calls CUDA or NCCL, as ranks alone may
+#define ADAMANT_BREACH(breach) breach,
+#include "sim/breaches.inc"
   of_harness,
 };
 
 /// The words for them, in their order, but for `of_harness`.
-inline constexpr std::string_view breach_names[] = {"unordered_accesses",
-                                                    "freed_before_allocated",
-                                                    "used_before_allocated",
-                                                    "used_after_free",
-                                                    "freed_since_capture",
-                                                    "beyond_end",
-                                                    "outside",
-                                                    "bad_address",
-                                                    "misaligned",
-                                                    "not_registered",
-                                                    "not_reachable",
-                                                    "of_other_device",
-                                                    "not_written",
-                                                    "destroyed_handle",
-                                                    "returned_frame",
-                                                    "stale_setting",
-                                                    "not_capturable",
-                                                    "deadlock",
-                                                    "left_over",
-                                                    "calls_differ",
-                                                    "open_group",
-                                                    "unseen_error",
-                                                    "never_freed",
-                                                    "foreign_thread"};
-static_assert(std::size(breach_names) == static_cast<std::size_t>(Breach::of_harness));
+inline constexpr std::string_view breach_names[] = {
+#define ADAMANT_BREACH(breach) #breach,
+#include "sim/breaches.inc"
+};
 
 /// The word that documents know it by. REQUIRES: it is a world's own.
 constexpr std::string_view name_of(Breach breach) {

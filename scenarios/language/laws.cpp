@@ -13,54 +13,20 @@ struct Row {
   Meaning meaning;
 };
 
-constexpr Row of_world(sim::Law law, std::string_view text) {
-  return {law, {sim::name_of(law), text}};
-}
-
+#define ADAMANT_ROW(law, name, text) {Law::law, {name, text}},
+#define ADAMANT_NO_ROW(law, name, text)
+// Warnings stand last.
 constexpr Row law_table[] = {
-    {Law::values_bitwise,
-     {"values.bitwise",
-      "parameters, main weights, moments, scales and step equal the oracle's bits"}},
-    {Law::values_interval,
-     {"values.interval", "each value lies in the interval that the oracle derived for it"}},
-    {Law::ranks_agree,
-     {"ranks.agree", "replicas, step counters and skip decisions are the same on all ranks"}},
-    {Law::pointers_stable,
-     {"pointers.stable", "what must keep its address across the operation kept it"}},
-    {Law::memory_budget,
-     {"memory.budget", "live device and pinned bytes, by purpose, equal the oracle's count"}},
-    of_world(Law::access_bounds, "no access outside of an allocation"),
-    of_world(Law::access_uninitialized, "no read before the first write"),
-    of_world(Law::access_lifetime, "no access after the memory was freed"),
-    of_world(Law::access_place, "no access from where it is not allowed"),
-    of_world(Law::order_race, "conflicting accesses are ordered"),
-    of_world(Law::order_deadlock, "the world makes progress"),
-    of_world(Law::order_collective, "all ranks issue the same collectives"),
-    of_world(Law::graph_capture, "what was captured may be captured"),
-    of_world(Law::graph_pointer, "replays use live pointers"),
-    of_world(Law::graph_scalar, "replays use current scalars"),
-    {Law::checkpoint_roundtrip,
-     {"checkpoint.roundtrip", "load returns what was saved, on any world"}},
-    {Law::checkpoint_atomic,
-     {"checkpoint.atomic", "after a crash the old checkpoint or the new one is there, whole"}},
-    {Law::checkpoint_integrity, {"checkpoint.integrity", "damage to a checkpoint is reported"}},
-    {Law::error_clean,
-     {"error.clean", "a failed operation reports why and says whether the state is usable"}},
-    {Law::determinism_digest,
-     {"determinism.digest", "the same scenario, seed and choices give the same digest"}},
-    {Law::runs_worlds, {"runs.worlds", "the program comes to the same in each of several worlds"}},
-    {Law::runs_repeated,
-     {"runs.repeated",
-      "the program comes to the same when it runs again, and saves the same files"}},
-    {Law::runs_options, {"runs.options", "options that must not matter do not"}},
-    {Law::runs_resumed,
-     {"runs.resumed", "a run that is saved and loaded comes to what one comes to that is not"}},
-    of_world(Law::error_unseen, "somebody looks at every error that a call returns"),
-    of_world(Law::memory_leak, "what was allocated is freed"),
-    of_world(Law::error_thread, "ranks alone call CUDA and NCCL, no threads of theirs"),
+#define ADAMANT_JUDGED_LAW ADAMANT_ROW
+#define ADAMANT_LAW ADAMANT_ROW
+#define ADAMANT_WARNING ADAMANT_NO_ROW
+#include "scenarios/language/laws.inc"
+#define ADAMANT_LAW ADAMANT_NO_ROW
+#define ADAMANT_WARNING ADAMANT_ROW
+#include "sim/laws.inc"
 };
-static_assert(std::size(law_table) == static_cast<std::size_t>(JudgedLaw::runs_resumed) + 1 +
-                                          static_cast<std::size_t>(sim::Law::of_harness));
+#undef ADAMANT_NO_ROW
+#undef ADAMANT_ROW
 
 constexpr bool is_warning(Row const& row) {
   auto const* const law = std::get_if<sim::Law>(&row.law);
@@ -75,7 +41,6 @@ constexpr auto law_meanings = [] {
 constexpr auto warning_count =
     static_cast<std::size_t>(std::ranges::count_if(law_table, is_warning));
 constexpr std::size_t law_count = law_meanings.size() - warning_count;
-static_assert(std::ranges::all_of(std::span(law_table).last(warning_count), is_warning));
 
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},

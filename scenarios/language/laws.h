@@ -21,20 +21,9 @@ struct Meaning {
 
 /// What judges hold engines to.
 enum class JudgedLaw {
-  values_bitwise,
-  values_interval,
-  ranks_agree,
-  pointers_stable,
-  memory_budget,
-  checkpoint_roundtrip,
-  checkpoint_atomic,
-  checkpoint_integrity,
-  error_clean,
-  determinism_digest,
-  runs_worlds,
-  runs_repeated,
-  runs_options,
-  runs_resumed,
+#define ADAMANT_LAW(law, name, text)
+#define ADAMANT_JUDGED_LAW(law, name, text) law,
+#include "scenarios/language/laws.inc"
 };
 
 /// A law of the judges, or of simulated worlds. In templates g++ 12 knows it as JudgedLaw's alone.

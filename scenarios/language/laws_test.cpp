@@ -2,21 +2,41 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
+#include <variant>
 
 namespace adamant::scenarios {
 namespace {
 
 TEST(Laws, NoIdentifierIsListedTwice) {
   std::set<std::string_view> seen;
-  for (auto const table : {laws(), refusal_reasons()}) {
+  for (auto const table : {laws(), warnings(), refusal_reasons()}) {
     for (Meaning const& entry : table) {
       EXPECT_TRUE(seen.insert(entry.id).second) << entry.id;
       EXPECT_FALSE(entry.text.empty()) << entry.id;
     }
   }
-  EXPECT_EQ(laws().size(), 24U);
+}
+
+TEST(Laws, AnIdentifierLeadsToItsLawAndBack) {
+  for (auto const table : {laws(), warnings()})
+    for (Meaning const& entry : table) {
+      std::optional<Law> const law = law_of(entry.id);
+      ASSERT_TRUE(law) << entry.id;
+      EXPECT_EQ(id_of(*law), entry.id);
+    }
+  EXPECT_EQ(law_of("values"), std::nullopt);
+}
+
+TEST(Laws, WarningsAreToldApart) {
+  for (Meaning const& entry : warnings())
+    EXPECT_TRUE(sim::is_warning(std::get<sim::Law>(*law_of(entry.id)))) << entry.id;
+  for (Meaning const& entry : laws()) {
+    Law const law = law_of(entry.id).value();
+    EXPECT_FALSE(is_of_world(law) && sim::is_warning(std::get<sim::Law>(law))) << entry.id;
+  }
 }
 
 TEST(Laws, APrefixMatchesUpToADotOnly) {
