@@ -1,21 +1,21 @@
 // What the engine of real/ can do, in each of its worlds.
 #include "real/graph/capture_rule.h"
 #include "scenarios/language/table.h"
+#include "scenarios/language/words.h"
 #include "scenarios/seam/capabilities.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
+/// All types that the language has.
 PrecisionOffer formats() {
-  return {
-      .param = {ParamType::fp32, ParamType::bf16, ParamType::fp16, ParamType::fp8_delayed,
-                ParamType::fp8_current, ParamType::fp8_block, ParamType::mxfp8, ParamType::nvfp4},
-      .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
-      .main = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16, MainType::remainder},
-      .exp_avg = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
-      .exp_avg_sq = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
-      .state_scale = {StateScale::global, StateScale::local}};
+  return {.param = every<ParamType>(),
+          .grad = every<GradType>(),
+          .main = every<MainType>(),
+          .exp_avg = every<StateType>(),
+          .exp_avg_sq = every<StateType>(),
+          .state_scale = {StateScale::global, StateScale::local}};
 }
 
 std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& optimizer) {
@@ -27,22 +27,22 @@ std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& op
 /// without bugs says that itself (MachineLacks).
 Capabilities of_our_engine() {
   Capabilities all;
-  all.layouts = {Layout::fsdp2, Layout::flat, Layout::bucketed};
+  all.layouts = every<Layout>();
   all.replicate_max = mesh_range.most;
-  all.outers = {Outer::none, Outer::optim};
+  all.outers = every<Outer>();
   all.parts = true;
   all.tied = true;
   all.precisions = {formats()};
   all.own_precision = true;
-  all.optimizers = {AdamMode::adamw, AdamMode::adam};
-  all.step_counters = {StepCounter::group, StepCounter::parameter};
+  all.optimizers = every<AdamMode>();
+  all.step_counters = every<StepCounter>();
   all.bias_correction = {true, false};
   all.cast_gradients = true;
   all.clip = true;
-  all.loss_scale = {LossScale::Kind::none, LossScale::Kind::fixed, LossScale::Kind::dynamic};
+  all.loss_scale = every<LossScale::Kind>();
   all.set.assign(key_names<SettingsChange>.begin(), key_names<SettingsChange>.end());
-  all.gradients = {GradientClass::exact, GradientClass::normal, GradientClass::wild};
-  all.zero_grad = {ZeroGradKind::none, ZeroGradKind::zeros};
+  all.gradients = every<GradientClass>();
+  all.zero_grad = every<ZeroGradKind>();
   all.capturable = true;
   all.why_not_captured = why_not_captured;
   all.offload = true;

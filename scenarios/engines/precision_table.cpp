@@ -12,15 +12,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr ParamType all_params[] = {
-    ParamType::fp32,        ParamType::bf16,      ParamType::fp16,  ParamType::fp8_delayed,
-    ParamType::fp8_current, ParamType::fp8_block, ParamType::mxfp8, ParamType::nvfp4};
-constexpr GradType all_grads[] = {GradType::fp32, GradType::bf16, GradType::fp16};
-constexpr MainType all_mains[] = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16,
-                                  MainType::remainder};
-constexpr StateType all_states[] = {StateType::fp32, StateType::bf16, StateType::fp16,
-                                    StateType::fp8};
-
 std::int64_t bytes_in(Formats const& formats, TensorKind kind) {
   auto const format = real::format_of(formats, kind);
   return format ? static_cast<std::int64_t>(bytes_of(*format)) : 0;
@@ -54,7 +45,7 @@ std::string rows_of(ParamType param, MainType main) {
   Precision const types{.param = param, .main = main};
   if (auto const conflict = conflict_in(types)) return refused_row(types, *conflict);
   std::string rows;
-  for (GradType const grad : all_grads)
+  for (GradType const grad : every<GradType>())
     for (bool const decoupled : {true, false})
       rows += row_of(
           {.precision = {.param = param, .grad = grad, .main = main}, .decoupled_grad = decoupled});
@@ -65,12 +56,12 @@ std::string rows_of(ParamType param, MainType main) {
 
 std::vector<Combination> all_combinations() {
   std::vector<Combination> all;
-  for (ParamType const param : all_params)
-    for (MainType const main : all_mains)
-      for (GradType const grad : all_grads)
+  for (ParamType const param : every<ParamType>())
+    for (MainType const main : every<MainType>())
+      for (GradType const grad : every<GradType>())
         for (bool const decoupled : {true, false})
-          for (StateType const exp_avg : all_states)
-            for (StateType const exp_avg_sq : all_states)
+          for (StateType const exp_avg : every<StateType>())
+            for (StateType const exp_avg_sq : every<StateType>())
               all.push_back({.precision = {.param = param,
                                            .grad = grad,
                                            .main = main,
@@ -102,8 +93,8 @@ std::string weights_table() {
   std::string table =
       "| `param` | `main` | `grad` | `decoupled_grad` | parameter | main | gradient | cast copy | "
       "a step reads | and writes |\n|---|---|---|---|---|---|---|---|---|---|\n";
-  for (ParamType const param : all_params)
-    for (MainType const main : all_mains) table += rows_of(param, main);
+  for (ParamType const param : every<ParamType>())
+    for (MainType const main : every<MainType>()) table += rows_of(param, main);
   return table;
 }
 
@@ -127,7 +118,7 @@ std::string recipes_table() {
       "| `param` | both sides are multiples of | of {0} x {0}: gathered | scales beside | "
       "quantising reads | and writes |\n|---|---|---|---|---|---|\n",
       recipe_side);
-  for (ParamType const param : all_params) {
+  for (ParamType const param : every<ParamType>()) {
     auto const recipe = recipe_of(param);
     if (!recipe) continue;
     BytesOfRecipe const bytes = bytes_of_recipe(*recipe);
@@ -142,7 +133,7 @@ std::string moments_table() {
   std::string table =
       "| a moment in | bytes | a step reads | and writes | before it, for the scale, it reads |\n"
       "|---|---|---|---|---|\n";
-  for (StateType const type : all_states) {
+  for (StateType const type : every<StateType>()) {
     Formats const formats = formats_of({.precision = {.exp_avg = type}});
     std::int64_t const bytes = bytes_of_element(formats).exp_avg;
     bool const scaled = has_scale(TensorKind::exp_avg, formats.exp_avg);

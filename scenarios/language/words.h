@@ -58,6 +58,14 @@ constexpr std::string_view word_for(Enum value) {
   return words_of<Enum>[static_cast<std::size_t>(value)];
 }
 
+/// All values of an enumeration that has words, in their order.
+template <typename Enum>
+std::vector<Enum> every() {
+  std::vector<Enum> values;
+  for (std::size_t i = 0; i < words_of<Enum>.size(); ++i) values.push_back(static_cast<Enum>(i));
+  return values;
+}
+
 /// The inverse, where `words` name the values of `Enum` in their order; nothing for other words.
 template <typename Enum>
 std::optional<Enum> value_named(std::span<std::string_view const> words, std::string_view word) {
