@@ -216,8 +216,8 @@ void RankEngine::begin_backwards(std::span<Recorded const> operations) {
   int const count = backward_count(operations);
   if (count == 0) return;
   if (task_.scenario.optimizer.capturable) engine_->synchronize();
-  auto const& first = std::get<resolved::Backward>(
-      *std::ranges::find_if(operations, std::holds_alternative<resolved::Backward, Recorded>));
+  auto const& first = std::get<resolved::Backward>(*std::ranges::find_if(
+      operations, [](Recorded const& each) { return is<resolved::Backward>(each); }));
   gradients_->begin(
       first.index, count,
       overflow_in(first, {.seed = task_.seed,
