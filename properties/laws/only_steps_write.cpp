@@ -53,7 +53,7 @@ bool steps(Primitive const& operation, bool has_gradient) {
   if (scenarios::is<scenarios::Step>(operation.what)) return has_gradient;
   return scenarios::is<scenarios::resolved::Replay>(operation.what) &&
          std::ranges::any_of(body_of(operation),
-                             std::holds_alternative<scenarios::Step, scenarios::Recorded>);
+                             [](auto const& each) { return scenarios::is<scenarios::Step>(each); });
 }
 
 std::string only_steps_write(scenarios::Scenario const& scenario, std::string const& bug) {
