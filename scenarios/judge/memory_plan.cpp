@@ -138,7 +138,7 @@ class Planner {
             scaler_ = *load.found;
           if (scaler_.clip || scaler_.has_loss_scale) budgets_.use_scaling();
         },
-        [](LeavesSettings auto const&) {});
+        [](SetsNothing auto const&) {});
   }
 
   // Pinned memory is kept once it is there, so at its peak a purpose has as much of it as now.

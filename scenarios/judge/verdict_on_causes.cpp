@@ -39,7 +39,7 @@ void Verdict::note_before(Primitive const& operation) {
       [&](resolved::Load const&) { suppositions_.load_follows(before, operation.entry); },
       [&](resolved::Set const&) { suppositions_.settings_change(before, operation.entry); },
       [&](Save const&) { suppositions_.save_follows(before, operation.entry); },
-      [](LeavesSettings auto const&) {});
+      [](SetsNothing auto const&) {});
 }
 
 std::string Verdict::guess(Primitive const& operation, WorldView const& world) const {

@@ -92,9 +92,9 @@ template <typename Verb>
 concept LeavesNumbers =
     OneOf<Verb, Overflow, OffloadStates, ReloadStates, resolved::Capture, Save, Check>;
 
-/// Leaves loss scale, norm and groups as they are.
+/// Sets no loss scale, no norm and no group; a step may move a dynamic scale.
 template <typename Verb>
-concept LeavesSettings = LeavesNumbers<Verb> ||
+concept SetsNothing = LeavesNumbers<Verb> ||
     OneOf<Verb, resolved::Backward, ClipNorm, Step, ZeroGrad, resolved::Replay>;
 
 /// No tensor comes, goes or moves, and nothing is needed for the first time.
