@@ -105,7 +105,7 @@ TEST_P(KeptChange, FitsTheSources) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KeptChange, testing::Values("law", "verb"),
-                         [](auto const& info) { return std::string(info.param); });
+                         [](auto const& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace adamant::properties
