@@ -26,16 +26,9 @@ struct Sizes {
   }
 };
 
-Row row(std::string name, double value, std::string unit) {
-  return {.suite = "cases_per_second",
-          .name = std::move(name),
-          .value = value,
-          .unit = std::move(unit)};
-}
-
 }  // namespace
 
-std::vector<Row> measure_cases(BenchOptions const&) {
+void measure_cases(BenchOptions const&, SuiteRows& rows) {
   Sizes sizes;
   Rate const rate = rate_of(seconds_per_row, [&](int index) {
     Scenario const scenario = generate_scenario(1, static_cast<std::uint64_t>(index));
@@ -44,12 +37,12 @@ std::vector<Row> measure_cases(BenchOptions const&) {
   });
   Rate const generated =
       rate_of(0.2, [&](int index) { generate_scenario(1, static_cast<std::uint64_t>(index)); });
-  return {row("cases_per_second", rate.by_wall, "1/s"),
-          row("cases_per_second_of_processor", rate.by_processor, "1/s"),
-          row("mean_ranks", sizes.ranks / sizes.cases, "ranks"),
-          row("mean_elements", sizes.elements / sizes.cases, "elements"),
-          row("mean_operations", sizes.operations / sizes.cases, "operations"),
-          row("generation_alone", 1e6 / generated.by_processor, "us")};
+  rows.add_main(rate.by_wall, "1/s");
+  rows.add("cases_per_second_of_processor", rate.by_processor, "1/s");
+  rows.add("mean_ranks", sizes.ranks / sizes.cases, "ranks");
+  rows.add("mean_elements", sizes.elements / sizes.cases, "elements");
+  rows.add("mean_operations", sizes.operations / sizes.cases, "operations");
+  rows.add("generation_alone", 1e6 / generated.by_processor, "us");
 }
 
 }  // namespace adamant::scenarios

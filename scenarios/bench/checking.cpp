@@ -1,7 +1,5 @@
 // What race and access checking costs: the same scenario on the checked and the unchecked engine,
 // by turns, the median of the ratios.
-#include <algorithm>
-
 #include "scenarios/bench/measure.h"
 #include "scenarios/bench/suite.h"
 #include "scenarios/language/yaml/load.h"
@@ -30,27 +28,19 @@ double ratio_of(Scenario const& scenario, int rounds) {
     double const unchecked = seconds_on(scenario, "sim-unchecked");
     ratios.push_back(seconds_on(scenario, "sim") / unchecked);
   }
-  std::sort(ratios.begin(), ratios.end());
-  return ratios[ratios.size() / 2];
-}
-
-Row row(std::string name, double value) {
-  return {.suite = "checked_over_unchecked", .name = std::move(name), .value = value, .unit = "x"};
+  return median(ratios);
 }
 
 }  // namespace
 
-std::vector<Row> measure_checking(BenchOptions const& options) {
+void measure_checking(BenchOptions const& options, SuiteRows& rows) {
   auto const small = make_scenario("[{name: w, shape: [100, 7]}, {name: b, shape: [300]}]", 4, 3);
   auto const large =
       make_scenario("[{name: w, shape: [1000, 700]}, {name: b, shape: [300, 1000]}]", 4, 3);
-  std::vector<Row> rows{row("checked_over_unchecked", ratio_of(large, 5)),
-                        row("1000_elements", ratio_of(small, 51))};
-  if (options.full) {
-    auto const gpt2 = make_scenario("{model: gpt2-124m}", 8, 1);
-    rows.push_back(row("gpt2_124m", ratio_of(gpt2, 1)));
-  }
-  return rows;
+  rows.add_main(ratio_of(large, 5), "x");
+  rows.add("1000_elements", ratio_of(small, 51), "x");
+  if (!options.full) return;
+  rows.add("gpt2_124m", ratio_of(make_scenario("{model: gpt2-124m}", 8, 1), 1), "x");
 }
 
 }  // namespace adamant::scenarios

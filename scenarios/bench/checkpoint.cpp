@@ -10,17 +10,17 @@
 //   save_of_devices        as a GPU's do not; so both roofs copy through a host's buffer
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <stdexcept>
+#include <functional>
 #include <vector>
 
+#include "real/checkpoint/crc32c.h"
 #include "scenarios/bench/checkpoint_files.h"
-#include "scenarios/bench/checkpoint_kept.h"
 #include "scenarios/bench/checkpoint_roof.h"
+#include "scenarios/bench/checkpoint_worlds.h"
 #include "scenarios/bench/measure.h"
+#include "scenarios/bench/rounds.h"
 #include "scenarios/bench/suite.h"
 #include "scenarios/bench/tensors_of_gpt2.h"
-#include "scenarios/engines/door.h"
 #include "sim/sim.h"
 
 namespace adamant::scenarios {
@@ -29,148 +29,144 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char suite[] = "checkpoint";
-constexpr Purpose state_purposes[] = {Purpose::parameters, Purpose::exp_avg, Purpose::exp_avg_sq};
-constexpr TensorKind state_kinds[] = {TensorKind::parameter, TensorKind::exp_avg,
-                                      TensorKind::exp_avg_sq};
+using Parameters = std::vector<ParameterSpec>;
+using ReadRoof = std::uint32_t (*)(Memory const&, std::vector<std::string> const&);
 
-class NoGradients final : public real::GradientSource {
+constexpr int saving_ranks = 8;
+constexpr int loading_ranks = 3;
+
+/// Processor seconds of one call, of all threads; nothing here waits for anything else.
+template <typename Function>
+double processor_seconds_of(Function const& function) {
+  double const begin = processor_seconds();
+  function();
+  return processor_seconds() - begin;
+}
+
+/// The same until every rank has done `verb`. To be called by all.
+template <typename Verb>
+double seconds_of_all(Verb const& verb) {
+  sim::meet();
+  return processor_seconds_of([&] {
+    verb();
+    sim::meet();
+  });
+}
+
+/// Rounds in which the engine and its roofs took turns. The roof is the one of the least median.
+class CheckpointTurns {
  public:
-  void backward(real::UnitBackward const&) override {}
+  void note(double own, std::vector<double> const& roofs) {
+    own_.push_back(own);
+    roofs_.resize(roofs.size());
+    for (std::size_t r = 0; r < roofs.size(); ++r) roofs_[r].push_back(roofs[r]);
+  }
+  void note_peak(std::size_t bytes) { peak_bytes_ = std::max(peak_bytes_, bytes); }
+
+  /// Rows whose names begin with `verb`, or the first of which is the main one.
+  void add_to(SuiteRows& rows, std::string const& verb, double gigabytes,
+              bool is_main = false) const {
+    rows.add_spread(verb + "_over_roof", ratios_of(own_, fastest_of(roofs_)), "x", is_main);
+    rows.add(verb + "_rate", gigabytes / median(own_), "GB/s");
+    rows.add(verb + "_extra_memory_of_a_rank", static_cast<double>(peak_bytes_) / (1024.0 * 1024.0),
+             "MiB");
+  }
+
+ private:
+  std::vector<double> own_;
+  std::vector<std::vector<double>> roofs_;  // each of as many rounds
+  std::size_t peak_bytes_ = 0;
 };
 
-struct BenchWorld {
-  EngineDoor const& door;
-  std::vector<ParameterSpec> parameters;
-  int ranks = 1;
-  std::vector<std::unique_ptr<real::Engine>> engines = {};
-  ncclUniqueId id = {};
-
-  /// What holds state, rank after rank.
-  Memory memory() const {
-    Memory memory;
-    for (auto const& engine : engines)
-      for (real::Buffer const& buffer : engine->buffers())
-        if (std::find(std::begin(state_purposes), std::end(state_purposes), buffer.purpose) !=
-            std::end(state_purposes))
-          memory.push_back(
-              {static_cast<std::byte*>(const_cast<void*>(buffer.address)), buffer.bytes});
-    return memory;
+class CheckpointBench {
+ public:
+  CheckpointBench(int rounds, SuiteRows& rows) : rounds_(rounds), rows_(rows) {
+    for (ParameterSpec const& spec : parameters_)
+      gigabytes_ += static_cast<double>(spec.numel()) * 12e-9;
   }
-};
 
-/// Calls body(engine, first) on every rank of a world whose engines stand.
-template <typename Body>
-void in_world(BenchWorld& world, Body const& body) {
-  NoGradients gradients;
-  world.engines.resize(static_cast<std::size_t>(world.ranks));
-  sim::Options options;
-  options.checked = false;
-  sim::run(
-      world.ranks,
-      [&](int rank) {
-        sim::meet([&] { world.id = world.door.make_nccl_id(); });
-        real::EngineConfig config;
-        config.rank = rank;
-        config.mesh = {.shards = world.ranks};
-        config.device = rank;
-        config.parameters = world.parameters;
-        config.groups = {AdamConfig()};
-        config.nccl_id = world.id;
-        auto& engine = world.engines[static_cast<std::size_t>(rank)];
-        engine = world.door.make_engine(config, gradients);
-        engine->synchronize();
-        sim::meet();
-        body(*engine, rank == 0);
-        sim::meet();
-        engine.reset();
-      },
-      options);
-}
-
-/// Calls visit(word, expected) for every element of a rank's state.
-template <typename Visit>
-void for_each_word(real::Engine const& engine, std::vector<ParameterSpec> const& parameters,
-                   Visit const& visit) {
-  std::size_t tensor = 0;
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    for (TensorKind const kind : state_kinds) {
-      real::ShardView const view = engine.shard(static_cast<int>(p), kind);
-      auto* const words = static_cast<std::uint32_t*>(view.data);
-      std::int64_t at = 0;
-      for (ElementRange const range : view.ranges)
-        for (std::int64_t i = range.begin; i < range.end; ++i)
-          visit(words[at++], pattern(tensor, i));
-      ++tensor;
-    }
+  void measure() {
+    auto const keeps = make_kept_world(parameters_, saving_ranks);
+    saved_by(*keeps).add_to(rows_, "save", gigabytes_);
+    auto const fills = make_kept_world(parameters_, loading_ranks);
+    loaded_by(*fills, {read_roof, map_roof}).add_to(rows_, "load", gigabytes_, true);
+    rows_.add("checksum_rate", checksum_rate(fills->memory()), "GB/s");
+    auto const saving = make_world_of_devices(parameters_, saving_ranks);
+    saved_by(*saving).add_to(rows_, "save_of_devices", gigabytes_);
+    auto const loading = make_world_of_devices(parameters_, loading_ranks);
+    loaded_by(*loading, {staged_roof}).add_to(rows_, "load_to_devices", gigabytes_);
   }
-}
 
-CheckpointTurns measure_save(BenchWorld& world, BenchDirectory const& directory, int rounds) {
-  CheckpointTurns turns;
-  Unsynced storage;
-  std::string const target = directory / "c";
-  double roof = 0;  // of a round, whichever rank measures it
-  in_world(world, [&](real::Engine& engine, bool first) {
-    for_each_word(engine, world.parameters,
-                  [](std::uint32_t& word, std::uint32_t expected) { word = expected; });
-    for (int round = 0; round <= rounds; ++round) {
+ private:
+  /// What is saved stays, until the next world saves.
+  CheckpointTurns saved_by(CheckpointWorld& world) const {
+    CheckpointTurns turns;
+    Unsynced storage;
+    std::string const target = directory_ / "c";
+    double roof = 0;  // of a round, whichever rank measures it
+    world.run([&](KeptState& state, bool first) {
       sim::meet([&] {
-        fs::remove_all(target);
-        roof = processor_seconds_of([&] { write_roof(world.memory(), directory / "roof"); });
-        fs::remove(directory / "roof");
+        for (StatePart const& part : world.parts()) part.fill();
       });
-      double const seconds = seconds_of_all([&] { engine.save(storage, target); });
-      if (first && round > 0) turns.note(seconds, {roof});
-      turns.note_peak(engine.peak_bytes(Purpose::checkpoint));
-    }
-  });
-  return turns;
-}
-
-CheckpointTurns measure_load(BenchWorld& world, BenchDirectory const& directory, int rounds) {
-  CheckpointTurns turns;
-  Unsynced storage;
-  std::vector<std::string> const paths = directory.files_in("c");
-  double roof = 0;  // of a round, whichever rank measures it
-  in_world(world, [&](real::Engine& engine, bool first) {
-    for (int round = 0; round <= rounds; ++round) {
-      sim::meet([&] { roof = processor_seconds_of([&] { staged_roof(world.memory(), paths); }); });
-      double const seconds = seconds_of_all([&] { engine.load(storage, directory / "c"); });
-      if (first && round > 0) turns.note(seconds, {roof});
-      turns.note_peak(engine.peak_bytes(Purpose::checkpoint));
-    }
-    for_each_word(engine, world.parameters, [](std::uint32_t word, std::uint32_t expected) {
-      if (word != expected) throw std::runtime_error("what was loaded is not what was saved");
+      for (int round = 0; round <= rounds_; ++round) {
+        sim::meet([&] {
+          fs::remove_all(target);
+          roof = processor_seconds_of([&] { write_roof(world.memory(), directory_ / "roof"); });
+          fs::remove(directory_ / "roof");
+        });
+        double const seconds = seconds_of_all([&] { state.save(storage, target); });
+        if (first && round > 0) turns.note(seconds, {roof});
+        turns.note_peak(state.peak_bytes());
+      }
     });
-  });
-  return turns;
-}
+    return turns;
+  }
+
+  CheckpointTurns loaded_by(CheckpointWorld& world, std::vector<ReadRoof> const& roofs) const {
+    CheckpointTurns turns;
+    Unsynced storage;
+    std::vector<std::string> const paths = directory_.files_in("c");
+    std::vector<double> of_roofs(roofs.size());  // of a round, whichever rank measures them
+    world.run([&](KeptState& state, bool first) {
+      for (int round = 0; round <= rounds_; ++round) {
+        sim::meet([&] {
+          std::ranges::transform(roofs, of_roofs.begin(), [&](ReadRoof roof) {
+            return processor_seconds_of([&] { roof(world.memory(), paths); });
+          });
+        });
+        double const seconds = seconds_of_all([&] { state.load(storage, directory_ / "c"); });
+        if (first && round > 0) turns.note(seconds, of_roofs);
+        turns.note_peak(state.peak_bytes());
+      }
+      sim::meet([&] {
+        for (StatePart const& part : world.parts()) part.check();
+      });
+    });
+    return turns;
+  }
+
+  /// Gigabytes a processor second.
+  double checksum_rate(Memory const& memory) const {
+    auto const seconds = by_turns(rounds_, {[&] {
+                                    return processor_seconds_of([&] {
+                                      for (std::span<std::byte> const rank : memory)
+                                        static_cast<void>(real::crc32c(rank));
+                                    });
+                                  }});
+    return gigabytes_ / median(seconds.front());
+  }
+
+  int rounds_;
+  SuiteRows& rows_;
+  BenchDirectory directory_;
+  Parameters parameters_ = parameters_of_gpt2();
+  double gigabytes_ = 0;
+};
 
 }  // namespace
 
-std::vector<Row> measure_checkpoint(BenchOptions const& options) {
-  BenchDirectory const directory;
-  int const rounds = options.full ? 25 : 7;
-  EngineDoor const& door = *adamant_engine_unchecked();
-  std::vector<ParameterSpec> const parameters = parameters_of_gpt2();
-  double gigabytes = 0;
-  for (ParameterSpec const& spec : parameters)
-    gigabytes += static_cast<double>(spec.numel()) * 12e-9;
-  std::vector<Row> rows;
-  KeptWorld const keeps{.parameters = parameters, .ranks = 8};
-  measure_kept_save(keeps, directory, rounds)
-      .append_rows(rows, "save", "save_over_roof", gigabytes);
-  KeptWorld const fills{.parameters = parameters, .ranks = 3};
-  measure_kept_load(fills, directory, rounds).append_rows(rows, "load", suite, gigabytes);
-  rows.push_back({suite, "checksum_rate", measure_checksums(fills, rounds), "GB/s"});
-  BenchWorld saving{.door = door, .parameters = parameters, .ranks = 8};
-  measure_save(saving, directory, rounds)
-      .append_rows(rows, "save_of_devices", "save_of_devices_over_roof", gigabytes);
-  BenchWorld loading{.door = door, .parameters = parameters, .ranks = 3};
-  measure_load(loading, directory, rounds)
-      .append_rows(rows, "load_to_devices", "load_to_devices_over_roof", gigabytes);
-  return rows;
+void measure_checkpoint(BenchOptions const& options, SuiteRows& rows) {
+  CheckpointBench(options.full ? 25 : 7, rows).measure();
 }
 
 }  // namespace adamant::scenarios

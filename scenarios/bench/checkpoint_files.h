@@ -1,10 +1,9 @@
-// Where the suite `checkpoint` saves and loads, what is in its tensors, and what it notes of them.
+// Where the suite `checkpoint` saves and loads.
 #pragma once
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,22 +11,8 @@
 #include <vector>
 
 #include "real/checkpoint/posix_storage.h"
-#include "scenarios/bench/measure.h"
-#include "scenarios/bench/placed_memory.h"
-#include "scenarios/bench/suite.h"
-#include "sim/sim.h"
 
 namespace adamant::scenarios {
-
-/// Processor seconds until every rank has done `verb`. To be called by all.
-template <typename Verb>
-double seconds_of_all(Verb const& verb) {
-  sim::meet();
-  return processor_seconds_of([&] {
-    verb();
-    sim::meet();
-  });
-}
 
 class UnsyncedFile final : public real::OutputFile {
  public:
@@ -90,56 +75,6 @@ class BenchDirectory {
 
  private:
   std::filesystem::path path_;
-};
-
-/// What element `index` of a whole tensor holds, as bits.
-inline std::uint32_t pattern(std::size_t tensor, std::int64_t index) {
-  return static_cast<std::uint32_t>(index) * 2654435761U + static_cast<std::uint32_t>(tensor) * 97U;
-}
-
-/// Processor seconds of one call, of all threads; nothing here waits for anything else.
-template <typename Function>
-double processor_seconds_of(Function const& function) {
-  double const begin = processor_seconds();
-  function();
-  return processor_seconds() - begin;
-}
-
-/// Rounds in which the engine and its roofs took turns. The roof is the one of the least median.
-class CheckpointTurns {
- public:
-  void note(double own, std::vector<double> const& roofs) {
-    own_.push_back(own);
-    roofs_.resize(roofs.size());
-    for (std::size_t r = 0; r < roofs.size(); ++r) roofs_[r].push_back(roofs[r]);
-  }
-  void note_peak(std::size_t bytes) { peak_bytes_ = std::max(peak_bytes_, bytes); }
-
-  /// Four or five rows whose names begin with `verb`, the first of which may have another one.
-  void append_rows(std::vector<Row>& rows, std::string const& verb, std::string const& main_row,
-                   double gigabytes) const {
-    std::vector<double> const ratios = over_roof();
-    rows.push_back({"checkpoint", main_row, quantile(ratios, 0.5), "x"});
-    rows.push_back({"checkpoint", verb + "_over_roof_least", quantile(ratios, 0), "x"});
-    rows.push_back({"checkpoint", verb + "_over_roof_most", quantile(ratios, 0.999), "x"});
-    rows.push_back({"checkpoint", verb + "_rate", gigabytes / quantile(own_, 0.5), "GB/s"});
-    rows.push_back({"checkpoint", verb + "_extra_memory_of_a_rank",
-                    static_cast<double>(peak_bytes_) / (1024.0 * 1024.0), "MiB"});
-  }
-
- private:
-  std::vector<double> over_roof() const {
-    auto const roof = std::min_element(
-        roofs_.begin(), roofs_.end(),
-        [](auto const& a, auto const& b) { return quantile(a, 0.5) < quantile(b, 0.5); });
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < own_.size(); ++i) ratios.push_back(own_[i] / (*roof)[i]);
-    return ratios;
-  }
-
-  std::vector<double> own_;
-  std::vector<std::vector<double>> roofs_;  // each of as many rounds
-  std::size_t peak_bytes_ = 0;
 };
 
 }  // namespace adamant::scenarios

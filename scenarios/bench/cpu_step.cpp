@@ -6,11 +6,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "real/offload/cpu_adam.h"
-#include "real/offload/runs.h"
-#include "real/offload/thread_crew.h"
-#include "scenarios/bench/measure.h"
-#include "scenarios/bench/placed_memory.h"
+#include "scenarios/bench/cpu_contest.h"
 #include "scenarios/bench/suite.h"
 #include "scenarios/bench/tensors_of_gpt2.h"
 
@@ -21,9 +17,9 @@ namespace {
 using real::CpuAdamArrays;
 using real::Vectors;
 
-constexpr char const* suite = "cpu_step_over_roof";
-constexpr int rounds = 21;
 constexpr std::int64_t flat_numel = 64LL << 20;
+constexpr auto fp32 = NumberFormat::fp32;
+constexpr CpuFormats all_fp32 = {"fp32", {fp32, fp32, fp32, fp32}, false};
 
 // ---- the roofs ---------------------------------------------------------------------------------
 
@@ -84,104 +80,64 @@ std::vector<Roof> roofs() {
   return result;
 }
 
-// ---- the arrays --------------------------------------------------------------------------------
+// ---- taking turns ------------------------------------------------------------------------------
 
-/// The four arrays of a step, in huge pages where the system gives them.
-class Arrays {
- public:
-  explicit Arrays(std::int64_t numel) : memory_(4, numel * 4, MemoryPlacement::staggered) {
-    for (std::int64_t i = 0; i < numel; ++i) {
-      array(0)[i] = 1.0F;
-      array(1)[i] = 1e-3F * static_cast<float>(i % 7 - 3);
-      array(2)[i] = array(3)[i] = 0.0F;
-    }
-  }
+/// How many elements end with each tensor.
+using Ends = std::vector<std::int64_t>;
 
-  CpuAdamArrays all() const { return {array(0), array(1), array(2), array(3)}; }
-  PlacedMemory const& memory() const { return memory_; }
-
- private:
-  float* array(int number) const { return reinterpret_cast<float*>(memory_.array(number)); }
-
-  PlacedMemory memory_;
-};
-
-/// The tensors of a step: how many elements end with each, one after the other in all arrays.
-using Tensors = std::vector<std::int64_t>;
-
-Tensors gpt2_tensors() {
-  Tensors ends;
+Ends gpt2_ends() {
+  Ends ends;
   for (ParameterSpec const& spec : parameters_of_gpt2())
     ends.push_back((ends.empty() ? 0 : ends.back()) + spec.numel());
   return ends;
 }
 
-// ---- taking turns ------------------------------------------------------------------------------
-
 class Measurement {
  public:
-  Measurement(Arrays const& arrays, Tensors const& tensors, int threads)
-      : arrays_(arrays), tensors_(tensors), crew_(threads, pin_to) {}
+  Measurement(CpuArrays const& arrays, Ends const& ends, int threads)
+      : arrays_{.weights = arrays.floats(CpuArray::weights),
+                .gradients = arrays.floats(CpuArray::gradients),
+                .exp_avg = arrays.floats(CpuArray::exp_avg),
+                .exp_avg_sq = arrays.floats(CpuArray::exp_avg_sq)},
+        numel_(ends.back()),
+        contest_(threads, ends) {}
 
   /// Roof time over step time, a value a round.
   std::vector<double> ratios() {
     check_bits();
-    std::vector<std::vector<double>> roof_seconds(roofs().size());
-    std::vector<double> step_seconds;
-    for (int round = -1; round < rounds; ++round) {
-      for (std::size_t i = 0; i < roof_seconds.size(); ++i) {
-        double const seconds = timed(roofs()[i]);
-        if (round >= 0) roof_seconds[i].push_back(seconds);
-      }
-      double const seconds = timed([this](CpuAdamArrays const& a, std::int64_t count) {
-        real::cpu_adam(scalars_, a, count);
+    std::vector<CpuContest::Loop> loops;
+    for (Roof const roof : roofs())
+      loops.push_back([this, roof](std::int64_t begin, std::int64_t count) {
+        roof(arrays_.from(begin), count);
       });
-      if (round >= 0) step_seconds.push_back(seconds);
-    }
-    std::vector<double> fastest = *std::min_element(
-        roof_seconds.begin(), roof_seconds.end(),
-        [](auto const& a, auto const& b) { return quantile(a, 0.5) < quantile(b, 0.5); });
-    for (std::size_t i = 0; i < fastest.size(); ++i) fastest[i] /= step_seconds[i];
-    return fastest;
+    loops.push_back(step_);
+    auto const seconds = contest_.by_turns(loops);
+    return ratios_of(fastest_of(std::span(seconds).first(roofs().size())), seconds.back());
   }
 
  private:
-  template <typename Loop>
-  double timed(Loop const& loop) {
-    pause_between_contenders();
-    return seconds_of([&] {
-      crew_.parallel_for(crew_.count(), [&](int chunk) {
-        auto const range = real::chunk_of(tensors_.back(), chunk, crew_.count());
-        real::for_each_run(tensors_, range,
-                           [&](std::size_t tensor, std::int64_t first, std::int64_t count) {
-                             std::int64_t const begins = tensor == 0 ? 0 : tensors_[tensor - 1];
-                             loop(arrays_.all().from(begins + first), count);
-                           });
-      });
-    });
-  }
-
   /// What is timed has the bits of the plain loop.
   void check_bits() {
-    std::int64_t const numel = std::min<std::int64_t>(tensors_.back(), 1 << 20);
-    CpuAdamArrays const a = arrays_.all();
+    std::int64_t const numel = std::min<std::int64_t>(numel_, 1 << 20);
+    CpuAdamArrays const& a = arrays_;
     std::vector<float> w(a.weights, a.weights + numel);
     std::vector<float> m(a.exp_avg, a.exp_avg + numel);
     std::vector<float> v(a.exp_avg_sq, a.exp_avg_sq + numel);
     real::cpu_adam(scalars_, {w.data(), a.gradients, m.data(), v.data()}, numel, Vectors::narrow);
-    timed([this](CpuAdamArrays const& run, std::int64_t count) {
-      real::cpu_adam(scalars_, run, count);
-    });
+    contest_.seconds(step_);
     for (std::int64_t i = 0; i < numel; ++i)
       if (std::bit_cast<std::uint32_t>(w[static_cast<std::size_t>(i)]) !=
           std::bit_cast<std::uint32_t>(a.weights[i]))
         throw std::runtime_error("the measured step differs from the plain loop");
   }
 
-  Arrays const& arrays_;
-  Tensors const& tensors_;
-  real::ThreadCrew crew_;
+  CpuAdamArrays arrays_;
+  std::int64_t numel_;
+  CpuContest contest_;
   real::StepScalars scalars_ = real::step_scalars({}, 3, true);
+  CpuContest::Loop step_ = [this](std::int64_t begin, std::int64_t count) {
+    real::cpu_adam(scalars_, arrays_.from(begin), count);
+  };
 };
 
 /// Two threads over one in a loop that stays in cache: 0.5 on two processors, 1 on one that seems
@@ -204,37 +160,33 @@ double arithmetic_scaling() {
   return seconds(2) / seconds(1);
 }
 
-void measure(Arrays const& arrays, Tensors const& tensors, std::string const& name,
-             std::vector<Row>& rows) {
+/// One thread on a flat buffer gives the main row.
+void measure(CpuArrays const& arrays, Ends const& ends, std::string const& name, SuiteRows& rows) {
   for (int threads = 1; threads <= 2; ++threads) {
-    auto const ratios = Measurement(arrays, tensors, threads).ratios();
+    auto const ratios = Measurement(arrays, ends, threads).ratios();
     std::string const label = name + "_" + std::to_string(threads) + "_threads";
-    rows.push_back({suite, label, quantile(ratios, 0.5), "x"});
-    rows.push_back({suite, label + "_lower_quartile", quantile(ratios, 0.25), "x"});
-    rows.push_back({suite, label + "_upper_quartile", quantile(ratios, 0.75), "x"});
+    if (label == "flat_1_threads")
+      rows.add_main(median(ratios), "x");
+    else
+      rows.add(label, median(ratios), "x");
+    rows.add(label + "_lower_quartile", quantile(ratios, 0.25), "x");
+    rows.add(label + "_upper_quartile", quantile(ratios, 0.75), "x");
   }
 }
 
 }  // namespace
 
-std::vector<Row> measure_cpu_step(BenchOptions const&) {
-  cpu_set_t before;
-  static_cast<void>(::sched_getaffinity(0, sizeof before, &before));
-  pin_to(0);
-  std::vector<Row> rows;
+void measure_cpu_step(BenchOptions const&, SuiteRows& rows) {
+  PinnedToFirst const pinned;
   {
-    Arrays const arrays(flat_numel);
+    CpuArrays const arrays(all_fp32, MemoryPlacement::staggered, flat_numel);
     measure(arrays, {flat_numel}, "flat", rows);
-    rows.front().name = suite;  // one thread on a flat buffer: the main row
-    rows.push_back(
-        {suite, "arrays_apart", static_cast<double>(arrays.memory().distance_bytes()), "bytes"});
-    rows.push_back({suite, "huge_pages", arrays.memory().huge() ? 1.0 : 0.0, ""});
+    rows.add("arrays_apart", static_cast<double>(arrays.memory().distance_bytes()), "bytes");
+    rows.add("huge_pages", arrays.memory().huge() ? 1.0 : 0.0, "");
   }
-  Tensors const tensors = gpt2_tensors();
-  measure(Arrays(tensors.back()), tensors, "gpt2", rows);
-  rows.push_back({suite, "two_threads_over_one_in_cache", arithmetic_scaling(), "x"});
-  static_cast<void>(::sched_setaffinity(0, sizeof before, &before));
-  return rows;
+  Ends const ends = gpt2_ends();
+  measure(CpuArrays(all_fp32, MemoryPlacement::staggered, ends.back()), ends, "gpt2", rows);
+  rows.add("two_threads_over_one_in_cache", arithmetic_scaling(), "x");
 }
 
 }  // namespace adamant::scenarios

@@ -6,7 +6,7 @@
 
 namespace adamant::scenarios {
 
-std::vector<Row> measure_gpt2(BenchOptions const&) {
+void measure_gpt2(BenchOptions const&, SuiteRows& rows) {
   Scenario const scenario = load_scenario_text(R"(adamant: 1
 name: GPT-2 124M
 world: {shard: 8}
@@ -16,19 +16,10 @@ engine: {name: sim-unchecked}
 seed: 1
 )",
                                                "bench");
-  std::string const suite = "gpt2_124m_8_ranks_wall_seconds";
-  double const seconds = seconds_of([&] { run_and_pass(scenario); });
-  double const processor = processor_seconds();
+  rows.add_main(seconds_of([&] { run_and_pass(scenario); }), "s");
+  rows.add("gpt2_124m_8_ranks_processor_seconds", processor_seconds(), "s");
   double const gibibytes = peak_resident_bytes() / (1024.0 * 1024.0 * 1024.0);
-  return {{.suite = suite, .name = suite, .value = seconds, .unit = "s"},
-          {.suite = suite,
-           .name = "gpt2_124m_8_ranks_processor_seconds",
-           .value = processor,
-           .unit = "s"},
-          {.suite = suite,
-           .name = "gpt2_124m_8_ranks_peak_resident",
-           .value = gibibytes,
-           .unit = "GiB"}};
+  rows.add("gpt2_124m_8_ranks_peak_resident", gibibytes, "GiB");
 }
 
 }  // namespace adamant::scenarios

@@ -1,5 +1,3 @@
-#include "scenarios/bench/moving.h"
-
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -11,10 +9,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "scenarios/bench/checkpoint_files.h"
-#include "scenarios/bench/kept_state.h"
+#include "scenarios/bench/engine_parts.h"
 #include "scenarios/bench/measure.h"
-#include "scenarios/bench/moved_pieces.h"
+#include "scenarios/bench/reshard_parts.h"
+#include "scenarios/bench/state_parts.h"
 #include "scenarios/bench/tensors_of_gpt2.h"
 #include "sim/sim.h"
 
@@ -24,9 +22,7 @@ namespace {
 
 constexpr int from_ranks = 8;
 constexpr int to_ranks = 2;
-constexpr int kinds = 3;  // parameter, exp_avg, exp_avg_sq
-constexpr std::size_t element_bytes = 4;
-constexpr std::size_t memcpy_bytes = 128 * 1024;  // as many as the engine moves at once
+constexpr std::int64_t memcpy_numel = 32 * 1024;  // as many as the engine moves at once
 
 class FileInMemory final : public real::InputFile {
  public:
@@ -41,37 +37,30 @@ class FileInMemory final : public real::InputFile {
   std::span<std::byte const> bytes_;
 };
 
-/// All bytes of one rank's tensors, one tensor after another, as a file or as its own memory.
-struct RankMemory {
-  std::vector<std::byte> bytes;
-  std::vector<std::size_t> begins;  // of tensors
-};
-
 class Model {
  public:
-  explicit Model(std::vector<ParameterSpec> parameters) : parameters_(std::move(parameters)) {
-    for (ParameterSpec const& parameter : parameters_) {
-      for (int rank = 0; rank < to_ranks; ++rank)
-        own_ranges_.push_back(kept_range({.rank = rank, .world_size = to_ranks}, parameter));
-      for (int kind = 0; kind < kinds; ++kind) saved_.push_back({"", "F32", parameter.shape});
-    }
-    for (int rank = 0; rank < from_ranks; ++rank) files_.push_back(memory_of(rank, from_ranks));
-    for (int rank = 0; rank < to_ranks; ++rank) own_.push_back(memory_of(rank, to_ranks));
+  explicit Model(std::vector<ParameterSpec> const& parameters) {
+    for (ParameterSpec const& parameter : parameters)
+      for (std::size_t kind = 0; kind < std::size(state_kinds); ++kind)
+        saved_.push_back({"", "F32", parameter.shape});
+    for (int rank = 0; rank < from_ranks; ++rank)
+      files_.emplace_back(parameters, real::RankOfWorld{.rank = rank, .world_size = from_ranks});
+    for (int rank = 0; rank < to_ranks; ++rank)
+      own_.emplace_back(parameters, real::RankOfWorld{.rank = rank, .world_size = to_ranks});
     fill();
   }
 
   /// What a rank wants. Holds as long as the model does.
-  PiecesToMove pieces_of(int rank) {
+  PiecesToMove pieces_of(int rank) const {
     PiecesToMove pieces;
     pieces.saved = saved_;
     for (RankMemory const& file : files_)
-      pieces.files.push_back({"", std::make_unique<FileInMemory>(file.bytes), {}});
-    RankMemory& own = own_[static_cast<std::size_t>(rank)];
-    for (std::size_t t = 0; t < saved_.size(); ++t)
+      pieces.files.push_back({"", std::make_unique<FileInMemory>(file.bytes()), {}});
+    for (StatePart const& part : own(rank).parts())
       pieces.own.push_back({.key = "",
-                            .global_shape = saved_[t].shape,
-                            .ranges = {&own_range(t, rank), 1},
-                            .data = own.bytes.data() + own.begins[t],
+                            .global_shape = saved_[part.tensor].shape,
+                            .ranges = {&part.elements, 1},
+                            .data = reinterpret_cast<std::byte*>(part.words),
                             .on_host = true});
     return pieces;
   }
@@ -82,94 +71,53 @@ class Model {
     std::byte const* from;
     std::size_t bytes;
   };
-  std::vector<Copy> copies_of(int rank) {
+  std::vector<Copy> copies_of(int rank) const {
     std::vector<Copy> copies;
-    for (std::size_t f = 0; f < files_.size(); ++f)
-      for (std::size_t t = 0; t < saved_.size(); ++t) append_copies(copies, rank, f, t);
+    for (RankMemory const& file : files_)
+      for (StatePart const& part : file.parts())
+        append_copies(copies, part, own(rank).parts()[part.tensor]);
     return copies;
   }
 
   void forget(int rank) {
-    std::vector<std::byte>& bytes = own_[static_cast<std::size_t>(rank)].bytes;
-    std::fill(bytes.begin(), bytes.end(), std::byte{0xFF});
+    std::ranges::fill(own_[static_cast<std::size_t>(rank)].bytes(), std::byte{0xFF});
   }
 
   void expect_moved(int rank) const {
-    RankMemory const& own = own_[static_cast<std::size_t>(rank)];
-    for (std::size_t t = 0; t < saved_.size(); ++t) {
-      ElementRange const range = own_range(t, rank);
-      std::byte const* at = own.bytes.data() + own.begins[t];
-      for (std::int64_t i = range.begin; i < range.end; ++i, at += element_bytes) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, at, sizeof word);
-        if (word != pattern(t, i)) throw std::runtime_error("pieces were moved elsewhere");
-      }
-    }
+    for (StatePart const& part : own(rank).parts()) part.check();
   }
 
  private:
-  static std::size_t byte(std::int64_t element) {
-    return static_cast<std::size_t>(element) * element_bytes;
-  }
-  ParameterSpec const& parameter_of(std::size_t tensor) const {
-    return parameters_[tensor / kinds];
-  }
-  ElementRange const& own_range(std::size_t tensor, int rank) const {
-    return own_ranges_[tensor / kinds * to_ranks + static_cast<std::size_t>(rank)];
-  }
-  ElementRange saved_range(std::size_t tensor, std::size_t file) const {
-    return kept_range({.rank = static_cast<int>(file), .world_size = from_ranks},
-                      parameter_of(tensor));
-  }
-
-  RankMemory memory_of(int rank, int ranks) const {
-    RankMemory memory;
-    std::size_t bytes = 0;
-    for (std::size_t t = 0; t < saved_.size(); ++t) {
-      memory.begins.push_back(bytes);
-      bytes += byte(kept_range({.rank = rank, .world_size = ranks}, parameter_of(t)).numel());
-    }
-    memory.bytes.resize(bytes);
-    return memory;
-  }
+  RankMemory const& own(int rank) const { return own_[static_cast<std::size_t>(rank)]; }
 
   /// Files have what each element of a tensor is known by; boxes say where.
   void fill() {
-    for (std::size_t t = 0; t < saved_.size(); ++t) {
-      for (std::size_t f = 0; f < files_.size(); ++f) {
-        ElementRange const range = saved_range(t, f);
-        std::byte* at = files_[f].bytes.data() + files_[f].begins[t];
-        for (std::int64_t i = range.begin; i < range.end; ++i, at += element_bytes) {
-          std::uint32_t const word = pattern(t, i);
-          std::memcpy(at, &word, sizeof word);
-        }
-        real::Box const box = real::box_of(range, saved_[t].shape).value();
-        saved_[t].boxes.add({.file = static_cast<int>(f),
-                             .offsets = box.offsets,
-                             .shape = box.shape,
-                             .begin = files_[f].begins[t]});
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+      for (StatePart const& part : files_[f].parts()) {
+        part.fill();
+        real::SavedTensor& saved = saved_[part.tensor];
+        real::Box const box = real::box_of(part.elements, saved.shape).value();
+        saved.boxes.add({.file = static_cast<int>(f),
+                         .offsets = box.offsets,
+                         .shape = box.shape,
+                         .begin = files_[f].begin_of(part)});
       }
-      real::find_runs(saved_[t]);
     }
+    for (real::SavedTensor& saved : saved_) real::find_runs(saved);
   }
 
-  void append_copies(std::vector<Copy>& copies, int rank, std::size_t f, std::size_t t) {
-    RankMemory& own = own_[static_cast<std::size_t>(rank)];
-    ElementRange const wanted = own_range(t, rank);
-    ElementRange const saved = saved_range(t, f);
-    std::int64_t const begin = std::max(wanted.begin, saved.begin);
-    std::int64_t const end = std::min(wanted.end, saved.end);
-    if (begin >= end) return;
-    std::byte* const to = own.bytes.data() + own.begins[t] + byte(begin - wanted.begin);
-    std::byte const* const from =
-        files_[f].bytes.data() + files_[f].begins[t] + byte(begin - saved.begin);
-    for (std::size_t at = 0; at < byte(end - begin); at += memcpy_bytes)
-      copies.push_back({to + at, from + at, std::min(memcpy_bytes, byte(end - begin) - at)});
+  static void append_copies(std::vector<Copy>& copies, StatePart const& saved,
+                            StatePart const& wanted) {
+    std::int64_t const begin = std::max(wanted.elements.begin, saved.elements.begin);
+    std::int64_t const end = std::min(wanted.elements.end, saved.elements.end);
+    for (std::int64_t at = begin; at < end; at += memcpy_numel)
+      copies.push_back(
+          {reinterpret_cast<std::byte*>(wanted.words + (at - wanted.elements.begin)),
+           reinterpret_cast<std::byte const*>(saved.words + (at - saved.elements.begin)),
+           static_cast<std::size_t>(std::min(memcpy_numel, end - at)) * sizeof *saved.words});
   }
 
-  std::vector<ParameterSpec> parameters_;
   std::vector<real::SavedTensor> saved_;  // parameter after parameter, its kinds together
-  std::vector<ElementRange> own_ranges_;  // by parameter and rank
   std::vector<RankMemory> files_;
   std::vector<RankMemory> own_;
 };
@@ -270,13 +218,11 @@ std::vector<double> rates_over_memcpy(Model& model, int processes, int rounds) {
 
 }  // namespace
 
-std::vector<Row> measure_moving(int rounds) {
+void measure_moving(SuiteRows& rows, int rounds) {
   Model model(parameters_of_gpt2());
-  std::vector<Row> rows;
   for (int const processes : {1, to_ranks})
-    rows.push_back({"reshard", "moving_over_memcpy_" + std::to_string(processes) + "_processes",
-                    quantile(rates_over_memcpy(model, processes, rounds), 0.5), "x"});
-  return rows;
+    rows.add("moving_over_memcpy_" + std::to_string(processes) + "_processes",
+             median(rates_over_memcpy(model, processes, rounds)), "x");
 }
 
 }  // namespace adamant::scenarios

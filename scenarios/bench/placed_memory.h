@@ -6,11 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 namespace adamant::scenarios {
 
@@ -68,15 +66,24 @@ inline void pin_to(int processor) {
   static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
 }
 
+/// The calling thread is on the first processor for as long as this stands.
+class PinnedToFirst {
+ public:
+  PinnedToFirst() {
+    static_cast<void>(::sched_getaffinity(0, sizeof before_, &before_));
+    pin_to(0);
+  }
+  ~PinnedToFirst() { static_cast<void>(::sched_setaffinity(0, sizeof before_, &before_)); }
+  PinnedToFirst(PinnedToFirst const&) = delete;
+  PinnedToFirst& operator=(PinnedToFirst const&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
 /// Idle threads go to sleep before the next contender.
 inline void pause_between_contenders() {
   ::usleep(15'000);
-}
-
-/// What lies at `part` of the sorted values: 0.5 for the median.
-inline double quantile(std::vector<double> values, double part) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size()))];
 }
 
 }  // namespace adamant::scenarios

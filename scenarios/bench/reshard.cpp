@@ -11,16 +11,13 @@
 
 #include "real/checkpoint/saved_runs.h"
 #include "scenarios/bench/measure.h"
-#include "scenarios/bench/moving.h"
-#include "scenarios/bench/placed_memory.h"
-#include "scenarios/bench/reshard_metadata.h"
+#include "scenarios/bench/reshard_parts.h"
 #include "scenarios/bench/suite.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-constexpr char suite[] = "reshard";
 constexpr std::uint64_t element_bytes = 4;
 constexpr std::int64_t row = 768;
 constexpr int tensors_of_a_model = 1000;
@@ -167,11 +164,7 @@ Sum plan_one(Resharding const& of, int rank, std::vector<real::ReadRange>& reads
 struct Planned {
   std::vector<double> ratios;
   std::vector<double> seconds;
-  std::uint64_t pieces = 0;
-
-  double nanoseconds_of_a_piece() const {
-    return quantile(seconds, 0.5) * 1e9 / static_cast<double>(pieces);
-  }
+  std::vector<double> nanoseconds_of_a_piece;
 };
 
 /// One more round, both by turns.
@@ -185,71 +178,62 @@ void measure_round(Resharding& of, int repeats, Planned& planned) {
     for (int i = 0; i < repeats; ++i) planner = plan_all(of);
   });
   if (planner != bare) throw std::runtime_error("a plan is not what a merge of its borders says");
-  planned.pieces = planner.pieces;
   planned.ratios.push_back(own / roof);
   planned.seconds.push_back(own * 1e-9 / repeats);
+  planned.nanoseconds_of_a_piece.push_back(own / repeats / static_cast<double>(planner.pieces));
 }
 
 /// Worlds of all sizes, with tensors so many that there are as many pieces in each. All sizes take
 /// part in each round, so that a slow minute of the machine is everybody's.
-void measure_sizes(std::vector<Row>& rows, int rounds) {
+void measure_sizes(SuiteRows& rows, int rounds) {
   constexpr int sizes[] = {64, 256, 1024, 4096, 16384};
   std::vector<Resharding> of;
   for (int const from : sizes) of.emplace_back(from, from / 4 * 3, 16384 / from);
   std::vector<Planned> planned(of.size());
   std::vector<double> most_over_least;
   for (int round = -1; round < rounds; ++round) {
-    std::vector<double> seconds;
+    std::vector<double> of_a_piece;
     for (std::size_t i = 0; i < of.size(); ++i) {
       if (round == 0) planned[i] = {};  // what came before was warm-up
       measure_round(of[i], 40, planned[i]);
-      seconds.push_back(planned[i].seconds.back() / static_cast<double>(planned[i].pieces));
+      of_a_piece.push_back(planned[i].nanoseconds_of_a_piece.back());
     }
-    auto const [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+    auto const [least, most] = std::ranges::minmax_element(of_a_piece);
     if (round >= 0) most_over_least.push_back(*most / *least);
   }
   for (std::size_t i = 0; i < of.size(); ++i) {
     std::string const name = std::to_string(sizes[i]) + "_ranks";
-    rows.push_back(
-        {suite, "plan_of_all_over_merge_" + name, quantile(planned[i].ratios, 0.5), "x"});
-    rows.push_back({suite, "plan_of_a_piece_" + name, planned[i].nanoseconds_of_a_piece(), "ns"});
+    rows.add("plan_of_all_over_merge_" + name, median(planned[i].ratios), "x");
+    rows.add("plan_of_a_piece_" + name, median(planned[i].nanoseconds_of_a_piece), "ns");
   }
-  rows.push_back({suite, "plan_of_a_piece_most_over_least", quantile(most_over_least, 0.5), "x"});
+  rows.add("plan_of_a_piece_most_over_least", median(most_over_least), "x");
 }
 
-void measure_large(std::vector<Row>& rows, int rounds) {
+void measure_large(SuiteRows& rows, int rounds) {
   Resharding of(4096, 3072, tensors_of_a_model);
   Planned planned;
   Planned warm_up;
   measure_round(of, 1, warm_up);
   for (int round = 0; round < rounds; ++round) measure_round(of, 1, planned);
-  rows.push_back({suite, suite, quantile(planned.ratios, 0.5), "x"});
-  rows.push_back({suite, "plan_of_all_over_merge_least", quantile(planned.ratios, 0), "x"});
-  rows.push_back({suite, "plan_of_all_over_merge_most", quantile(planned.ratios, 0.999), "x"});
-  rows.push_back({suite, "plan_of_all_4096_to_3072_ranks_1000_tensors",
-                  quantile(planned.seconds, 0.5) * 1e3, "ms"});
+  rows.add_spread("plan_of_all_over_merge", planned.ratios, "x", true);
+  rows.add("plan_of_all_4096_to_3072_ranks_1000_tensors", median(planned.seconds) * 1e3, "ms");
   std::vector<real::ReadRange> reads;
   std::vector<double> seconds;
   for (int rank = 5; rank < 3072; rank += 24)
     seconds.push_back(processor_nanoseconds_of([&] { plan_one(of, rank, reads); }) * 1e-9);
-  rows.push_back(
-      {suite, "plan_of_one_4096_to_3072_ranks_1000_tensors", quantile(seconds, 0.5) * 1e3, "ms"});
-  double const plan = quantile(seconds, 0.5);
-  rows.push_back({suite, "metadata_to_plan_of_one_4096_to_3072_ranks_1000_tensors",
-                  seconds_from_headers({.ranks = 4096, .tensors = tensors_of_a_model}) + plan,
-                  "s"});
+  double const plan = median(seconds);
+  rows.add("plan_of_one_4096_to_3072_ranks_1000_tensors", plan * 1e3, "ms");
+  rows.add("metadata_to_plan_of_one_4096_to_3072_ranks_1000_tensors",
+           seconds_from_headers({.ranks = 4096, .tensors = tensors_of_a_model}) + plan, "s");
 }
 
 }  // namespace
 
-std::vector<Row> measure_reshard(BenchOptions const& options) {
+void measure_reshard(BenchOptions const& options, SuiteRows& rows) {
   int const rounds = options.full ? 45 : 15;
-  std::vector<Row> rows;
   measure_large(rows, rounds);
   measure_sizes(rows, rounds);
-  std::vector<Row> const moving = measure_moving(rounds);
-  rows.insert(rows.end(), moving.begin(), moving.end());
-  return rows;
+  measure_moving(rows, rounds);
 }
 
 }  // namespace adamant::scenarios

@@ -1,5 +1,3 @@
-#include "scenarios/bench/reshard_metadata.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 #include "real/checkpoint/reshard.h"
 #include "real/checkpoint/safetensors.h"
 #include "scenarios/bench/measure.h"
+#include "scenarios/bench/reshard_parts.h"
 
 namespace adamant::scenarios {
 

@@ -27,11 +27,9 @@ void run_schedule(int rounds, std::uint64_t seed) {
   if (!report.ok()) throw std::runtime_error(sim::describe(report));
 }
 
-void add(std::vector<Row>& rows, std::string const& name, Rate rate) {
-  std::string const suite = "schedules_per_second";
-  rows.push_back({.suite = suite, .name = name, .value = rate.by_wall, .unit = "1/s"});
-  rows.push_back(
-      {.suite = suite, .name = name + "_of_processor", .value = rate.by_processor, .unit = "1/s"});
+void add(SuiteRows& rows, std::string const& name, Rate rate) {
+  rows.add(name, rate.by_wall, "1/s");
+  rows.add(name + "_of_processor", rate.by_processor, "1/s");
 }
 
 Rate rate_of_rounds(int rounds) {
@@ -61,12 +59,10 @@ program: [{train: 3}]
 
 }  // namespace
 
-std::vector<Row> measure_schedules(BenchOptions const&) {
-  std::vector<Row> rows;
+void measure_schedules(BenchOptions const&, SuiteRows& rows) {
   add(rows, "schedules_per_second", rate_of_rounds(2));
   add(rows, "120_calls_per_rank", rate_of_rounds(8));
   add(rows, "three_engine_steps", rate_of_engine());
-  return rows;
 }
 
 }  // namespace adamant::scenarios

@@ -3,21 +3,11 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "scenarios/bench/rows.h"
 
 namespace adamant::scenarios {
-
-struct Row {
-  std::string suite;
-  std::string name;
-  double value = 0;
-  std::string unit;
-};
-
-/// Of a row that stands in the place of a measurement: that many bytes of its results are wrong.
-inline constexpr std::string_view wrong_bits_unit = "wrong bytes";
 
 struct BenchOptions {
   bool full = false;  // also what takes minutes
@@ -27,21 +17,21 @@ struct Suite {
   std::string_view name;  // its main row bears the same name
   std::string_view what;
   /// Errors: MachineLacks where this machine cannot be measured; std::runtime_error.
-  std::vector<Row> (*measure)(BenchOptions const& options);
+  void (*measure)(BenchOptions const& options, SuiteRows& rows);
 };
 
 /// All suites, the quick ones first.
 std::span<Suite const> suites();
 
 // Each suite in its file.
-std::vector<Row> measure_schedules(BenchOptions const& options);    // schedules.cpp
-std::vector<Row> measure_cases(BenchOptions const& options);        // cases.cpp
-std::vector<Row> measure_checking(BenchOptions const& options);     // checking.cpp
-std::vector<Row> measure_checkpoint(BenchOptions const& options);   // checkpoint.cpp
-std::vector<Row> measure_reshard(BenchOptions const& options);      // reshard.cpp
-std::vector<Row> measure_cpu_step(BenchOptions const& options);     // cpu_step.cpp
-std::vector<Row> measure_cpu_formats(BenchOptions const& options);  // cpu_step_formats.cpp
-std::vector<Row> measure_worlds(BenchOptions const& options);       // worlds.cpp
-std::vector<Row> measure_gpt2(BenchOptions const& options);         // gpt2.cpp
+void measure_schedules(BenchOptions const& options, SuiteRows& rows);    // schedules.cpp
+void measure_cases(BenchOptions const& options, SuiteRows& rows);        // cases.cpp
+void measure_checking(BenchOptions const& options, SuiteRows& rows);     // checking.cpp
+void measure_checkpoint(BenchOptions const& options, SuiteRows& rows);   // checkpoint.cpp
+void measure_reshard(BenchOptions const& options, SuiteRows& rows);      // reshard.cpp
+void measure_cpu_step(BenchOptions const& options, SuiteRows& rows);     // cpu_step.cpp
+void measure_cpu_formats(BenchOptions const& options, SuiteRows& rows);  // cpu_step_formats.cpp
+void measure_worlds(BenchOptions const& options, SuiteRows& rows);       // worlds.cpp
+void measure_gpt2(BenchOptions const& options, SuiteRows& rows);         // gpt2.cpp
 
 }  // namespace adamant::scenarios

@@ -16,7 +16,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr char suite[] = "world_sizes";
 constexpr int columns = 16;
 constexpr int rounds_min = 7;
 constexpr double seconds_min = 0.3;
@@ -74,8 +73,7 @@ Doubling doubling_of(WorldSize const& half, WorldSize const& whole) {
     double const once = nanoseconds_of(smaller, of_smaller);
     ratios.push_back(nanoseconds_of(larger, result.seconds) / once / 2);
   }
-  std::sort(ratios.begin(), ratios.end());
-  result.beyond = ratios[ratios.size() / 2];
+  result.beyond = median(ratios);
   return result;
 }
 
@@ -104,10 +102,10 @@ double bare_seconds(int ranks) {
 
 /// Rows of worlds of 1 to 1,024 ranks, and by how much the worst doubling is beyond one.
 template <typename SizeOf>
-void measure_doublings(std::vector<Row>& rows, std::string const& suffix, SizeOf const& size_of) {
+void measure_doublings(SuiteRows& rows, std::string const& suffix, SizeOf const& size_of) {
   double most = 0;
   auto const add = [&](int ranks, double seconds) {
-    rows.push_back({suite, std::to_string(ranks) + "_ranks" + suffix, seconds, "s"});
+    rows.add(std::to_string(ranks) + "_ranks" + suffix, seconds, "s");
   };
   add(1, doubling_of(size_of(1), size_of(1)).seconds);
   for (int ranks = 2; ranks <= 1024; ranks *= 2) {
@@ -115,13 +113,12 @@ void measure_doublings(std::vector<Row>& rows, std::string const& suffix, SizeOf
     add(ranks, doubling.seconds);
     most = std::max(most, doubling.beyond);
   }
-  rows.push_back({suite, "most_beyond_doubling" + suffix, most, "x"});
+  rows.add("most_beyond_doubling" + suffix, most, "x");
 }
 
 }  // namespace
 
-std::vector<Row> measure_worlds(BenchOptions const&) {
-  std::vector<Row> rows;
+void measure_worlds(BenchOptions const&, SuiteRows& rows) {
   measure_doublings(rows, "", [](int ranks) {
     return WorldSize{.ranks = ranks, .shards = ranks, .elements = 65'536};
   });
@@ -129,13 +126,11 @@ std::vector<Row> measure_worlds(BenchOptions const&) {
     return WorldSize{.ranks = ranks, .shards = ranks, .elements = ranks * columns};
   });
   for (int ranks = 256; ranks <= 1024; ranks *= 2)
-    rows.push_back({suite, std::to_string(ranks) + "_ranks_16_elements_each_bare_loop",
-                    bare_seconds(ranks), "s"});
+    rows.add(std::to_string(ranks) + "_ranks_16_elements_each_bare_loop", bare_seconds(ranks), "s");
   measure_doublings(rows, "_16_elements_each_8_shards", [](int ranks) {
     int const shards = std::min(ranks, 8);
     return WorldSize{.ranks = ranks, .shards = shards, .elements = shards * columns};
   });
-  return rows;
 }
 
 }  // namespace adamant::scenarios

@@ -73,7 +73,9 @@ class BenchCommand {
  private:
   std::string measure(Suite const& suite) const {
     try {
-      return to_line({{"rows", to_json(suite.measure({.full = arguments_.full}))}});
+      SuiteRows rows(suite.name);
+      suite.measure({.full = arguments_.full}, rows);
+      return to_line({{"rows", to_json(rows.all())}});
     } catch (MachineLacks const& error) {
       return to_line({{"failure", error.what()}, {"lacks", true}});
     } catch (std::exception const& error) {

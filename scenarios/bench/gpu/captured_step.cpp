@@ -6,14 +6,13 @@
 #include "real/cuda/error.h"
 #include "real/engine.h"
 #include "scenarios/bench/gpu/measures.h"
-#include "scenarios/bench/placed_memory.h"
+#include "scenarios/bench/rounds.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
 constexpr std::int64_t numel = 1'000;  // of a tensor
-constexpr char const* suite = "gpu_captured_step";
 
 class Zeros final : public real::GradientSource {
  public:
@@ -36,49 +35,35 @@ real::EngineConfig config_of(int tensors) {
   return config;
 }
 
+/// Until `function` returns; then the device is waited for.
 template <typename Function>
-double microseconds_of(Function const& function) {
+double microseconds_of(real::Engine& engine, Function const& function) {
   auto const begin = std::chrono::steady_clock::now();
   function();
   auto const gone = std::chrono::steady_clock::now() - begin;
+  engine.synchronize();
   return std::chrono::duration<double, std::micro>(gone).count();
 }
 
-void add(std::vector<Row>& rows, std::string const& name, std::vector<double> const& times) {
-  rows.push_back({suite, name, quantile(times, 0.5), "us"});
-  rows.push_back({suite, name + "_least", quantile(times, 0), "us"});
-  rows.push_back({suite, name + "_most", quantile(times, 0.999), "us"});
-}
-
-void measure(std::vector<Row>& rows, int tensors, int rounds) {
+void measure(SuiteRows& rows, int tensors, int rounds) {
   Zeros source;
   auto const engine = real::make_engine(config_of(tensors), source);
   engine->backward({});
   real::Verb const step[] = {{.kind = real::Verb::Kind::step}};
   engine->capture(step);
-  std::vector<double> replay;
-  std::vector<double> eager;
-  for (int round = -1; round < rounds; ++round) {  // the first warms up
-    double const replayed = microseconds_of([&] { engine->replay(); });
-    engine->synchronize();
-    double const stepped = microseconds_of([&] { engine->step(); });
-    engine->synchronize();
-    if (round < 0) continue;
-    replay.push_back(replayed);
-    eager.push_back(stepped);
-  }
+  auto const times =
+      by_turns(rounds, {[&] { return microseconds_of(*engine, [&] { engine->replay(); }); },
+                        [&] { return microseconds_of(*engine, [&] { engine->step(); }); }});
   std::string const of = std::to_string(tensors) + "_tensors";
-  add(rows, "replay_" + of, replay);
-  add(rows, "eager_" + of, eager);
+  rows.add_spread("replay_" + of, times[0], "us");
+  rows.add_spread("eager_" + of, times[1], "us");
 }
 
 }  // namespace
 
-std::vector<Row> measure_gpu_captured(GpuSizes const& sizes) {
-  std::vector<Row> rows;
+void measure_gpu_captured(GpuSizes const& sizes, SuiteRows& rows) {
   for (int const tensors : sizes.captured) measure(rows, tensors, sizes.captured_rounds);
-  rows.insert(rows.begin(), {suite, suite, rows.at(0).value, "us"});
-  return rows;
+  rows.repeat_first_as_main();
 }
 
 }  // namespace adamant::scenarios

@@ -1,5 +1,7 @@
 #include "scenarios/bench/gpu/device.h"
 
+#include <algorithm>
+
 namespace adamant::scenarios {
 
 std::byte* Device::room(std::size_t bytes) {
@@ -22,16 +24,14 @@ Stopwatch::~Stopwatch() {
   static_cast<void>(cudaEventDestroy(end_));
 }
 
-void Stopwatch::start(real::Stream const& stream) {
+double Stopwatch::time(real::Stream const& stream, std::function<void()> const& enqueue) {
   ADAMANT_TRY(cudaEventRecord(begin_, stream.get()));
-}
-
-double Stopwatch::stop(real::Stream const& stream) {
+  enqueue();
   ADAMANT_TRY(cudaEventRecord(end_, stream.get()));
   ADAMANT_TRY(cudaEventSynchronize(end_));
   float milliseconds = 0;
   ADAMANT_TRY(cudaEventElapsedTime(&milliseconds, begin_, end_));
-  return milliseconds;
+  return std::max(double{milliseconds}, 1e-6);
 }
 
 }  // namespace adamant::scenarios

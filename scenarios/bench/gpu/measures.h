@@ -2,18 +2,18 @@
 // same run. It is compiled by nvcc for GPUs, and against the simulator, where the times mean
 // nothing and all else is tried.
 //
-// Rows: `name` is the part of the copy's rate that a kernel reaches with the bytes that it has to
-// move, the median over the rounds of what each round gave; `name_least` and `name_most` are those
-// of single rounds, `name_time` is the median time. In the place of all of them stands one row in
-// `wrong_bits_unit` where the results are not those of the readable twin: a number for a wrong
-// result would be worth nothing.
+// Rows: `name` is the part of the copy's rate that a kernel reaches with the bytes that it has
+// to move, the median over the rounds of what each round gave; `name_least` and `name_most` are
+// those of single rounds, `name_time` is the median time. In the place of all of them stands one
+// row in `wrong_bits_unit` where the results are not those of the readable twin: a number for a
+// wrong result would be worth nothing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "scenarios/bench/suite.h"
+#include "scenarios/bench/rows.h"
 
 namespace adamant::scenarios {
 
@@ -30,13 +30,13 @@ struct GpuSizes {
   int captured_rounds = 100;
 };
 
-std::vector<Row> measure_gpu_step(GpuSizes const& sizes);      // step_over_copy.cpp
-std::vector<Row> measure_gpu_passes(GpuSizes const& sizes);    // passes_over_copy.cpp
-std::vector<Row> measure_gpu_quantise(GpuSizes const& sizes);  // quantise_over_copy.cpp
-std::vector<Row> measure_gpu_captured(GpuSizes const& sizes);  // captured_step.cpp
+void measure_gpu_step(GpuSizes const& sizes, SuiteRows& rows);      // step_over_copy.cpp
+void measure_gpu_passes(GpuSizes const& sizes, SuiteRows& rows);    // passes_over_copy.cpp
+void measure_gpu_quantise(GpuSizes const& sizes, SuiteRows& rows);  // quantise_over_copy.cpp
+void measure_gpu_captured(GpuSizes const& sizes, SuiteRows& rows);  // captured_step.cpp
 
 /// Errors: MachineLacks without a PyTorch for GPUs in ADAMANT_PYTHON or python3; std::runtime_error
 ///         where it fails.
-std::vector<Row> measure_gpu_step_over_torch(GpuSizes const& sizes);
+void measure_gpu_step_over_torch(GpuSizes const& sizes, SuiteRows& rows);
 
 }  // namespace adamant::scenarios

@@ -190,8 +190,8 @@ std::vector<Pass> all_passes(Passes& passes) {
 
 }  // namespace
 
-std::vector<Row> measure_gpu_passes(GpuSizes const& sizes) {
-  Turns turns("gpu_passes_over_copy", sizes.rounds, sizes.copy_bytes);
+void measure_gpu_passes(GpuSizes const& sizes, SuiteRows& rows) {
+  Turns turns(rows, sizes);
   std::vector<std::int64_t> wrong;
   {
     Passes passes(turns.device(), sizes.checked);
@@ -206,7 +206,7 @@ std::vector<Row> measure_gpu_passes(GpuSizes const& sizes) {
   turns.take(right);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (wrong[i] > 0) turns.note_wrong(all[i].contender.name, wrong[i]);
-  return turns.rows();
+  turns.finish();
 }
 
 }  // namespace adamant::scenarios

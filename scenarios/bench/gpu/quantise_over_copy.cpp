@@ -105,14 +105,14 @@ void measure(Turns& turns, Recipe recipe, oracle::MatrixShape shape) {
 
 }  // namespace
 
-std::vector<Row> measure_gpu_quantise(GpuSizes const& sizes) {
-  Turns turns("gpu_quantise_over_copy", sizes.rounds, sizes.copy_bytes);
+void measure_gpu_quantise(GpuSizes const& sizes, SuiteRows& rows) {
+  Turns turns(rows, sizes);
   std::int64_t const columns = sizes.flat < (1 << 20) ? 128 : 4'096;
   for (Recipe const recipe : recipes) {
     measure(turns, recipe, {.rows = sizes.flat / columns, .columns = columns});
     turns.device().forget();
   }
-  return turns.rows();
+  turns.finish();
 }
 
 }  // namespace adamant::scenarios

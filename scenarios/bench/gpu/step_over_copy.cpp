@@ -25,19 +25,14 @@ void measure(Turns& turns, std::string const& name, std::span<std::int64_t const
 
 }  // namespace
 
-std::vector<Row> measure_gpu_step(GpuSizes const& sizes) {
-  Turns turns("gpu_step_over_copy", sizes.rounds, sizes.copy_bytes);
-  std::vector<std::int64_t> const many(static_cast<std::size_t>(sizes.many_tensors), sizes.of_many);
-  for (StepCombination const& combination : combinations()) {
-    auto const measure_on = [&](char const* shape, std::vector<std::int64_t> const& numels) {
-      measure(turns, std::string(combination.name) + shape, numels, combination.formats);
+void measure_gpu_step(GpuSizes const& sizes, SuiteRows& rows) {
+  Turns turns(rows, sizes);
+  for (StepCombination const& combination : combinations())
+    for_each_shape(combination, sizes, [&](auto const&... shape) {
+      measure(turns, shape...);
       turns.device().forget();
-    };
-    measure_on("_flat", {sizes.flat});
-    measure_on("_gpt2", sizes.gpt2);
-    measure_on("_many", many);
-  }
-  return turns.rows();
+    });
+  turns.finish();
 }
 
 }  // namespace adamant::scenarios

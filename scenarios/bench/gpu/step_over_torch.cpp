@@ -10,7 +10,7 @@
 
 #include "scenarios/bench/gpu/adam_problem.h"
 #include "scenarios/bench/gpu/combinations.h"
-#include "scenarios/bench/placed_memory.h"
+#include "scenarios/bench/rounds.h"
 #include "scenarios/peers/client/process.h"
 #include "scenarios/seam/engine.h"
 
@@ -18,10 +18,10 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr char const* suite = "gpu_step_over_torch";
 constexpr char const* script = "scenarios/bench/gpu/step_in_torch.py";
 /// Those in which PyTorch can step, with casts before and after where it has main weights.
-constexpr char const* shared[] = {"fp32", "bf16_main_fp32", "bf16_main_fp32_gradient_fp32", "bf16"};
+constexpr std::string_view shared[] = {"fp32", "bf16_main_fp32", "bf16_main_fp32_gradient_fp32",
+                                       "bf16"};
 
 class Torch {
  public:
@@ -64,55 +64,32 @@ class Torch {
   PeerProcess process_;
 };
 
-void add(std::vector<Row>& rows, std::string const& name, std::vector<double> const& ratios) {
-  rows.push_back({suite, name, quantile(ratios, 0.5), "x"});
-  rows.push_back({suite, name + "_least", quantile(ratios, 0), "x"});
-  rows.push_back({suite, name + "_most", quantile(ratios, 0.999), "x"});
-}
-
 /// Theirs over ours: above 1 where ours is faster.
-void measure(std::vector<Row>& rows, Torch& torch, std::string const& combination,
-             std::string const& shape, std::span<std::int64_t const> numels, Formats const& formats,
-             int rounds) {
+void measure(SuiteRows& rows, Torch& torch, std::string const& combination, std::string const& name,
+             std::span<std::int64_t const> numels, Formats const& formats, int rounds) {
   Device device;
   Stopwatch watch;
   AdamProblem problem(device, numels, formats);
   problem.fill();
   torch.make(combination, numels);
-  std::vector<double> by_optimizer;
-  std::vector<double> by_function;
-  for (int round = -1; round < rounds; ++round) {  // the first warms up
-    double const ours =
-        std::max(watch.time(device.stream, [&] { problem.step(); }), least_milliseconds);
-    double const optimizer = torch.step("optimizer");
-    double const function = torch.step("function");
-    if (round < 0) continue;
-    by_optimizer.push_back(optimizer / ours);
-    by_function.push_back(function / ours);
-  }
-  add(rows, combination + shape + "_optimizer", by_optimizer);
-  add(rows, combination + shape + "_function", by_function);
+  auto const times = by_turns(
+      rounds, {[&] { return watch.time(device.stream, [&] { problem.step(); }); },
+               [&] { return torch.step("optimizer"); }, [&] { return torch.step("function"); }});
+  rows.add_spread(name + "_optimizer", ratios_of(times[1], times[0]), "x");
+  rows.add_spread(name + "_function", ratios_of(times[2], times[0]), "x");
 }
 
 }  // namespace
 
-std::vector<Row> measure_gpu_step_over_torch(GpuSizes const& sizes) {
+void measure_gpu_step_over_torch(GpuSizes const& sizes, SuiteRows& rows) {
   Torch torch;
-  std::vector<Row> rows;
-  std::vector<std::int64_t> const many(static_cast<std::size_t>(sizes.many_tensors), sizes.of_many);
   for (StepCombination const& combination : combinations()) {
-    bool takes = false;
-    for (char const* const name : shared) takes = takes || combination.name == std::string(name);
-    if (!takes) continue;
-    auto const on = [&](char const* shape, std::vector<std::int64_t> const& numels) {
-      measure(rows, torch, combination.name, shape, numels, combination.formats, sizes.rounds);
-    };
-    on("_flat", {sizes.flat});
-    on("_gpt2", sizes.gpt2);
-    on("_many", many);
+    if (std::ranges::count(shared, combination.name) == 0) continue;
+    for_each_shape(combination, sizes, [&](std::string const& name, auto const&... shape) {
+      measure(rows, torch, combination.name, name, shape..., sizes.rounds);
+    });
   }
-  rows.insert(rows.begin(), {suite, suite, rows.at(0).value, "x"});
-  return rows;
+  rows.repeat_first_as_main();
 }
 
 }  // namespace adamant::scenarios

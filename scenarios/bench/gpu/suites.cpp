@@ -16,13 +16,13 @@ std::vector<std::int64_t> gpt2_numels() {
   return numels;
 }
 
-template <std::vector<Row> (*measure)(GpuSizes const&)>
-std::vector<Row> on_gpu(BenchOptions const&) {
+template <void (*measure)(GpuSizes const&, SuiteRows&)>
+void on_gpu(BenchOptions const&, SuiteRows& rows) {
   int count = 0;
   cudaError_t const error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0)
     throw MachineLacks(std::string("bench needs a GPU: ") + cudaGetErrorName(error));
-  return measure({.gpt2 = gpt2_numels()});
+  measure({.gpt2 = gpt2_numels()}, rows);
 }
 
 constexpr Suite all_suites[] = {

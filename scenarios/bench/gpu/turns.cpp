@@ -1,19 +1,16 @@
 #include "scenarios/bench/gpu/turns.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "scenarios/bench/placed_memory.h"
+#include "scenarios/bench/rounds.h"
 
 namespace adamant::scenarios {
 
-Turns::Turns(std::string suite, int rounds, std::size_t copy_bytes)
-    : suite_(std::move(suite)),
-      rounds_(rounds),
-      copy_bytes_(copy_bytes),
-      from_(copied_.room(copy_bytes)),
-      to_(copied_.room(copy_bytes)) {
-  copied_.zero(from_, copy_bytes);
+Turns::Turns(SuiteRows& rows, GpuSizes const& sizes)
+    : rows_(rows),
+      rounds_(sizes.rounds),
+      copy_bytes_(sizes.copy_bytes),
+      from_(copied_.room(copy_bytes_)),
+      to_(copied_.room(copy_bytes_)) {
+  copied_.zero(from_, copy_bytes_);
   copied_.stream.synchronize();
 }
 
@@ -23,50 +20,37 @@ double Turns::copy_rate() {
     ADAMANT_TRY(
         cudaMemcpyAsync(to_, from_, copy_bytes_, cudaMemcpyDeviceToDevice, copied_.stream.get()));
   });
-  return 2.0 * static_cast<double>(copy_bytes_) / std::max(time, least_milliseconds);
+  return 2.0 * static_cast<double>(copy_bytes_) / time;
 }
 
 void Turns::take(std::vector<Contender> const& contenders) {
-  std::vector<std::vector<double>> parts(contenders.size());
-  std::vector<std::vector<double>> times(contenders.size());
-  for (int round = -1; round < rounds_; ++round) {  // the first warms up
-    double const rate = copy_rate();
-    if (round >= 0) copy_rates_.push_back(rate);
-    for (std::size_t c = 0; c < contenders.size(); ++c) {
-      contenders[c].before();
+  std::vector<std::function<double()>> measures = {[this] { return copy_rate(); }};
+  for (Contender const& contender : contenders)
+    measures.push_back([&] {
+      contender.before();
       device_.stream.synchronize();
-      double const time =
-          std::max(watch_.time(device_.stream, contenders[c].enqueue), least_milliseconds);
-      if (round < 0) continue;
-      times[c].push_back(time);
-      parts[c].push_back(contenders[c].bytes / time / rate);
-    }
+      return watch_.time(device_.stream, contender.enqueue);
+    });
+  auto const times = by_turns(rounds_, measures);
+  std::vector<double> const& rates = times.front();
+  copy_rates_.insert(copy_rates_.end(), rates.begin(), rates.end());
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    auto const& [name, bytes, enqueue, before] = contenders[c];
+    std::vector<double> parts = times[c + 1];
+    for (std::size_t round = 0; round < parts.size(); ++round)
+      parts[round] = bytes / parts[round] / rates[round];
+    rows_.add_spread(name, parts, "of copy");
+    rows_.add(name + "_time", median(times[c + 1]), "ms");
   }
-  for (std::size_t c = 0; c < contenders.size(); ++c) add(contenders[c].name, parts[c], times[c]);
-}
-
-void Turns::add(std::string const& name, std::vector<double> const& parts,
-                std::vector<double> const& times) {
-  rows_.push_back({suite_, name, quantile(parts, 0.5), "of copy"});
-  rows_.push_back({suite_, name + "_least", quantile(parts, 0), "of copy"});
-  rows_.push_back({suite_, name + "_most", quantile(parts, 0.999), "of copy"});
-  rows_.push_back({suite_, name + "_time", quantile(times, 0.5), "ms"});
 }
 
 void Turns::note_wrong(std::string const& name, std::int64_t bytes) {
-  rows_.push_back({suite_, name, static_cast<double>(bytes), std::string(wrong_bits_unit)});
+  rows_.add(name, static_cast<double>(bytes), wrong_bits_unit);
 }
 
-std::vector<Row> Turns::rows() const {
-  std::vector<Row> rows;
-  if (!rows_.empty()) {
-    rows.push_back(rows_.front());
-    rows.front().name = suite_;
-  }
-  rows.insert(rows.end(), rows_.begin(), rows_.end());
-  if (!copy_rates_.empty())
-    rows.push_back({suite_, "copy", quantile(copy_rates_, 0.5) * 1e-9, "TB/s"});
-  return rows;
+void Turns::finish() {
+  rows_.repeat_first_as_main();
+  if (!copy_rates_.empty()) rows_.add("copy", median(copy_rates_) * 1e-9, "TB/s");
 }
 
 }  // namespace adamant::scenarios

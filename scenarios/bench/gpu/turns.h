@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scenarios/bench/gpu/device.h"
-#include "scenarios/bench/suite.h"
+#include "scenarios/bench/gpu/measures.h"
 
 namespace adamant::scenarios {
 
@@ -20,23 +20,21 @@ struct Contender {
 
 class Turns {
  public:
-  /// `copy_bytes` are read, and written as often.
-  Turns(std::string suite, int rounds, std::size_t copy_bytes);
+  /// REQUIRES: the rows outlive it.
+  Turns(SuiteRows& rows, GpuSizes const& sizes);
 
   Device& device() { return device_; }
-  /// Measures, and keeps rows of each.
+  /// Measures, and adds rows of each.
   void take(std::vector<Contender> const& contenders);
   /// The row of what is not measured, because its results are wrong.
   void note_wrong(std::string const& name, std::int64_t bytes);
-  /// All rows, the main one first: that of the first contender, under the suite's name.
-  std::vector<Row> rows() const;
+  /// What was first becomes the main row; the copy's is the last.
+  void finish();
 
  private:
   double copy_rate();
-  void add(std::string const& name, std::vector<double> const& parts,
-           std::vector<double> const& times);
 
-  std::string suite_;
+  SuiteRows& rows_;
   int rounds_;
   Device copied_;  // its memory stays
   Device device_;
@@ -45,7 +43,6 @@ class Turns {
   std::byte* to_;
   Stopwatch watch_;
   std::vector<double> copy_rates_;  // bytes a millisecond
-  std::vector<Row> rows_;
 };
 
 }  // namespace adamant::scenarios

@@ -1,4 +1,4 @@
-#include "scenarios/bench/kept_state.h"
+#include "scenarios/bench/engine_parts.h"
 
 #include <utility>
 #include <vector>
@@ -6,7 +6,10 @@
 #include "real/checkpoint/agreement.h"
 #include "real/checkpoint/load.h"
 #include "real/checkpoint/names.h"
+#include "real/checkpoint/reading.h"
+#include "real/checkpoint/reshard.h"
 #include "real/checkpoint/save.h"
+#include "real/checkpoint/transfer.h"
 #include "real/comm/nccl_communicator.h"
 #include "real/cuda/handles.h"
 #include "real/shard/memory.h"
@@ -14,8 +17,6 @@
 namespace adamant::scenarios {
 
 namespace {
-
-constexpr TensorKind kinds[] = {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq};
 
 class Kept final : public KeptState {
  public:
@@ -44,7 +45,7 @@ class Kept final : public KeptState {
     std::byte* data = rank.memory;
     for (std::size_t p = 0; p < rank.parameters.size(); ++p) {
       ParameterSpec const& parameter = rank.parameters[p];
-      for (TensorKind const kind : kinds) {
+      for (TensorKind const kind : state_kinds) {
         real::StateTensor tensor{.parameter = static_cast<int>(p), .kind = kind, .shard = {}};
         tensor.shard = {.key = real::key_of(parameter.name, kind),
                         .global_shape = parameter.shape,
@@ -82,6 +83,33 @@ class Kept final : public KeptState {
   real::CheckpointState state_;
 };
 
+class Planned final : public MovedPieces {
+ public:
+  explicit Planned(PiecesToMove const& pieces)
+      : files_(pieces.files), segments_(files_.size()), staging_(ledger_, piece_bytes_, stream_) {
+    std::vector<real::ReadRange> reads;
+    for (std::size_t t = 0; t < pieces.saved.size(); ++t) {
+      reads.clear();
+      real::plan_reads(pieces.saved[t], pieces.own[t], reads);
+      real::add_segments(reads, pieces.own[t], segments_);
+    }
+    real::sort(segments_);
+  }
+
+  void move() override {
+    for (std::size_t f = 0; f < files_.size(); ++f)
+      real::read_pieces(files_[f], files_[f].name, segments_[f], piece_bytes_, staging_);
+  }
+
+ private:
+  std::size_t piece_bytes_ = real::EngineConfig().checkpoint_piece_bytes;
+  std::span<real::OpenFile const> files_;
+  real::Segments segments_;
+  real::Ledger ledger_;
+  real::Stream stream_;
+  real::Staging staging_;
+};
+
 }  // namespace
 
 }  // namespace adamant::scenarios
@@ -90,5 +118,10 @@ extern "C" {
 
 adamant::scenarios::KeptState* adamant_bench_keep(adamant::scenarios::KeptRank const* rank) {
   return new adamant::scenarios::Kept(*rank);
+}
+
+adamant::scenarios::MovedPieces* adamant_bench_move(
+    adamant::scenarios::PiecesToMove const* pieces) {
+  return new adamant::scenarios::Planned(*pieces);
 }
 }
