@@ -1,12 +1,17 @@
-// A text of up to 56 bytes, as nearly all are, takes one gather of 64 bytes a rank; where any rank
-// has more, further gathers move the rest of all, so much at a time that a large world's longest
-// texts take no more memory than a small one's.
+// A message of up to 56 bytes, as nearly all are, takes one gather of 64 bytes a rank; where any
+// rank has more, further gathers move the rest of all, so much at a time that a large world's
+// longest messages take no more memory than a small one's.
 #include "real/checkpoint/agreement.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/storage.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 
@@ -14,58 +19,61 @@ namespace adamant::real {
 
 namespace {
 
-constexpr std::size_t head_bytes = 64;
-constexpr std::size_t text_in_head = head_bytes - sizeof(std::uint64_t);
 constexpr std::size_t gather_bytes_max = std::size_t{8} << 20;  // of all ranks
 
-// First letter of a text: what came of this rank's part.
-constexpr char went_well = '+';
-constexpr char is_damaged = 'd';
-constexpr char is_incompatible = 'i';
-constexpr char storage_refused = 's';
+/// How a message begins.
+struct Head {
+  std::uint64_t size = 0;  // of all of it
+  std::array<std::byte, 56> bytes = {};
+};
 
-std::vector<std::byte> head_of(std::string const& text) {
-  std::vector<std::byte> head(head_bytes);
-  std::uint64_t const size = text.size();
-  std::memcpy(head.data(), &size, sizeof size);
-  std::memcpy(head.data() + sizeof size, text.data(), std::min(text.size(), text_in_head));
-  return head;
+/// First number of a message: what came of this rank's part.
+enum class Outcome : std::uint8_t { went_well, is_damaged, is_incompatible, storage_refused };
+
+/// Bytes from `begin` on, as many as there are and have room.
+void copy_part(std::span<std::byte const> bytes, std::size_t begin, std::span<std::byte> room) {
+  std::span<std::byte const> const rest = bytes.subspan(std::min(begin, bytes.size()));
+  std::copy_n(rest.begin(), std::min(room.size(), rest.size()), room.begin());
 }
 
-/// The text's bytes from `begin` on, as many as there are, in `room`.
-std::vector<std::byte> part_of(std::string const& text, std::size_t begin, std::size_t room) {
-  std::vector<std::byte> part(room);
-  if (text.size() > begin)
-    std::memcpy(part.data(), text.data() + begin, std::min(room, text.size() - begin));
-  return part;
+Message refusal(Outcome outcome, std::exception const& error) {
+  Message told;
+  told.add_number(static_cast<std::uint64_t>(outcome));
+  told.add_word(error.what());
+  return told;
 }
 
-std::string text_at(std::vector<std::byte> const& bytes, std::size_t begin, std::size_t size) {
-  return {reinterpret_cast<char const*>(bytes.data()) + begin, size};
-}
-
-std::string outcome_of(std::function<std::string()> const& part) {
+/// What a part tells, behind its outcome; or why it does not.
+Message told_by(std::function<void(Message&)> const& part) {
   try {
-    return concat(std::string(1, went_well), part());
+    Message told;
+    told.add_number(static_cast<std::uint64_t>(Outcome::went_well));
+    part(told);
+    return told;
   } catch (CheckpointError const& error) {
     bool const damaged = error.kind() == CheckpointError::Kind::damaged;
-    return concat(std::string(1, damaged ? is_damaged : is_incompatible), error.what());
+    return refusal(damaged ? Outcome::is_damaged : Outcome::is_incompatible, error);
   } catch (StorageError const& error) {
-    return concat(std::string(1, storage_refused), error.what());
+    return refusal(Outcome::storage_refused, error);
   }
 }
 
-[[noreturn]] void rethrow(int rank, std::string const& outcome) {
-  std::string const message = concat("rank ", std::to_string(rank), ": ", outcome.substr(1));
-  if (outcome.front() == storage_refused) throw StorageError(message);
-  bool const damaged = outcome.front() == is_damaged;
+/// Takes the outcome of a rank's part.
+///
+/// Errors: what the part has thrown.
+void expect_well(std::size_t rank, Message& told) {
+  auto const outcome = static_cast<Outcome>(told.take_number());
+  if (outcome == Outcome::went_well) return;
+  std::string const text = concat("rank ", std::to_string(rank), ": ", told.take_word());
+  if (outcome == Outcome::storage_refused) throw StorageError(text);
+  bool const damaged = outcome == Outcome::is_damaged;
   throw CheckpointError(
-      damaged ? CheckpointError::Kind::damaged : CheckpointError::Kind::incompatible, message);
+      damaged ? CheckpointError::Kind::damaged : CheckpointError::Kind::incompatible, text);
 }
 
 }  // namespace
 
-std::vector<std::byte> Agreement::gather(std::vector<std::byte> const& send) {
+std::vector<std::byte> Agreement::gather(std::span<std::byte const> send) {
   ADAMANT_REAL_ASSERT(send.size() % sizeof(float) == 0);
   std::size_t const all = send.size() * static_cast<std::size_t>(where_.world_size);
   DeviceBuffer const mine(ledger_, Purpose::checkpoint, send.size(), stream_);
@@ -82,27 +90,34 @@ std::vector<std::byte> Agreement::gather(std::vector<std::byte> const& send) {
   return received;
 }
 
-std::vector<std::string> Agreement::exchange(std::string const& mine) {
+std::vector<Message> Agreement::exchange(Message const& mine) {
   auto const ranks = static_cast<std::size_t>(where_.world_size);
-  std::vector<std::byte> const heads = gather(head_of(mine));
-  std::vector<std::size_t> sizes(ranks);
-  std::vector<std::string> texts(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    std::memcpy(&sizes[rank], heads.data() + rank * head_bytes, sizeof(std::uint64_t));
-    texts[rank] = text_at(heads, rank * head_bytes + sizeof(std::uint64_t),
-                          std::min(sizes[rank], text_in_head));
+  Head head{.size = mine.bytes().size()};
+  copy_part(mine.bytes(), 0, head.bytes);
+  std::vector<std::byte> const gathered = gather(std::as_bytes(std::span(&head, 1)));
+  std::vector<Head> heads(ranks);
+  std::memcpy(heads.data(), gathered.data(), gathered.size());
+  std::vector<std::vector<std::byte>> heard;
+  std::size_t longest = 0;
+  for (auto const& [size, bytes] : heads) {
+    heard.emplace_back(bytes.begin(), bytes.begin() + std::min(size, bytes.size()));
+    longest = std::max(longest, size);
   }
-  std::size_t const longest = *std::max_element(sizes.begin(), sizes.end());
-  std::size_t const room_max = std::max(head_bytes, gather_bytes_max / ranks / 16 * 16);
-  for (std::size_t begin = text_in_head; begin < longest;) {
-    std::size_t const room = std::min((longest - begin + 15) / 16 * 16, room_max);
-    std::vector<std::byte> const parts = gather(part_of(mine, begin, room));
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      if (sizes[rank] > begin)
-        texts[rank].append(text_at(parts, rank * room, std::min(room, sizes[rank] - begin)));
-    begin += room;
+  std::size_t const room_max = std::max(sizeof(Head), gather_bytes_max / ranks / 16 * 16);
+  for (std::size_t begin = head.bytes.size(); begin < longest;) {
+    std::vector<std::byte> part(std::min((longest - begin + 15) / 16 * 16, room_max));
+    copy_part(mine.bytes(), begin, part);
+    std::vector<std::byte> const parts = gather(part);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      std::size_t const missing = heads[rank].size - heard[rank].size();
+      auto const first = parts.begin() + rank * part.size();
+      heard[rank].insert(heard[rank].end(), first, first + std::min(part.size(), missing));
+    }
+    begin += part.size();
   }
-  return texts;
+  std::vector<Message> messages;
+  for (auto& bytes : heard) messages.emplace_back(std::move(bytes));
+  return messages;
 }
 
 // The bits of numbers that are not negative are ordered as they are.
@@ -120,12 +135,10 @@ void Agreement::take_largest(std::span<float> values) {
   stream_.synchronize();
 }
 
-std::vector<std::string> Agreement::together(std::function<std::string()> const& part) {
-  std::vector<std::string> outcomes = exchange(outcome_of(part));
-  for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
-    if (outcomes[rank].front() != went_well) rethrow(static_cast<int>(rank), outcomes[rank]);
-  for (std::string& outcome : outcomes) outcome.erase(0, 1);
-  return outcomes;
+std::vector<Message> Agreement::together(std::function<void(Message& told)> const& part) {
+  std::vector<Message> told = exchange(told_by(part));
+  for (std::size_t rank = 0; rank < told.size(); ++rank) expect_well(rank, told[rank]);
+  return told;
 }
 
 }  // namespace adamant::real

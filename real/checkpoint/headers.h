@@ -9,9 +9,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "real/checkpoint/message.h"
 #include "real/checkpoint/safetensors.h"
 
 namespace adamant::real {
@@ -32,9 +33,9 @@ struct TensorName {
 /// Numbers of names, from 0 on.
 using NameNumbers = std::map<TensorName, std::size_t>;
 
-/// Bytes for ToldHeaders, on any machine of the same program. `known` is what all ranks know: of
-/// such a part the number is told. Other names get the numbers behind, in their order.
-std::string text_of_headers(std::span<FileHeader const> headers, NameNumbers const& known);
+/// Adds to a message what ToldHeaders reads. `known` is what all ranks know: of such a part the
+/// number is told. Other names get the numbers behind, in their order.
+void tell_headers(std::span<FileHeader const> headers, NameNumbers known, Message& message);
 
 /// A file, and how many parts of it follow.
 struct ToldFile {
@@ -45,28 +46,25 @@ struct ToldFile {
 /// What a header says of a part: views, which hold until the next one is taken.
 struct ToldPart {
   std::size_t number = 0;          // of its name
-  std::optional<TensorName> name;  // where the text has it for the first time
+  std::optional<TensorName> name;  // where the message has it for the first time
   std::span<std::int64_t const> shape;
   std::span<std::int64_t const> offsets;
   std::span<std::int64_t const> global_shape;
   std::uint64_t begin = 0;
 };
 
-/// Takes a text apart again: a file, then its parts, then the next file.
+/// Takes a message apart again: a file, then its parts, then the next file.
 class ToldHeaders {
  public:
-  /// REQUIRES: text_of_headers() made the text, where so many names are known; it outlives this.
-  ToldHeaders(std::string_view text, std::size_t known) : rest_(text), known_(known) {}
+  /// REQUIRES: tell_headers() has told what comes next, where so many names are known.
+  ToldHeaders(Message told, std::size_t known) : told_(std::move(told)), known_(known) {}
 
-  bool at_end() const { return rest_.empty(); }
+  bool at_end() const { return told_.at_end(); }
   ToldFile file();
   ToldPart part();
 
  private:
-  std::uint64_t number();
-  std::string word();
-
-  std::string_view rest_;
+  Message told_;
   std::size_t known_;
   std::vector<std::int64_t> extents_;  // of the part at hand
 };

@@ -27,8 +27,9 @@ Extents list(std::span<std::int64_t const> extents) {
 TEST(Headers, WhatOneReadsIsWhatTheOthersHear) {
   FileHeader const headers[] = {{.file_bytes = 300, .parts = {part_of_large_tensor()}},
                                 {.file_bytes = 0, .parts = {}}};
-  std::string const text = text_of_headers(headers, {});
-  ToldHeaders told(text, 0);
+  Message message;
+  tell_headers(headers, {}, message);
+  ToldHeaders told(message, 0);
   ToldFile const first = told.file();
   EXPECT_EQ(first.bytes, 300U);
   ASSERT_EQ(first.parts, 1U);
@@ -48,8 +49,9 @@ TEST(Headers, NamesAreToldOnce) {
   FileHeader const header = {.parts = {scalar("b", "F32"), scalar("a", "F32"), scalar("a", "BF16"),
                                        scalar("a", "F32"), scalar("b", "F32")}};
   NameNumbers const known = {{{"other", "F32"}, 0}, {{"b", "F32"}, 1}};
-  std::string const text = text_of_headers({&header, 1}, known);
-  ToldHeaders told(text, known.size());
+  Message message;
+  tell_headers({&header, 1}, known, message);
+  ToldHeaders told(message, known.size());
   ASSERT_EQ(told.file().parts, 5U);
   std::vector<std::size_t> numbers;
   std::vector<std::optional<TensorName>> names;
@@ -63,11 +65,13 @@ TEST(Headers, NamesAreToldOnce) {
                        {}, TensorName{"a", "F32"}, TensorName{"a", "BF16"}, {}, {}}));
 }
 
-TEST(HeadersDeathTest, ATextThatIsCutIsABugInUs) {
+TEST(HeadersDeathTest, AMessageThatIsCutIsABugInUs) {
   FileHeader const header = {.file_bytes = 300, .parts = {part_of_large_tensor()}};
-  std::string const text = text_of_headers({&header, 1}, {});
-  for (std::size_t size = 0; size < text.size(); ++size) {
-    ToldHeaders told(std::string_view(text).substr(0, size), 0);
+  Message whole;
+  tell_headers({&header, 1}, {}, whole);
+  for (std::size_t size = 0; size < whole.bytes().size(); ++size) {
+    Message const cut({whole.bytes().begin(), whole.bytes().begin() + std::ptrdiff_t(size)});
+    ToldHeaders told(cut, 0);
     EXPECT_DEATH((static_cast<void>(told.file()), static_cast<void>(told.part())), "") << size;
   }
 }

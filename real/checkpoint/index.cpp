@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
@@ -65,12 +66,12 @@ std::vector<std::byte> read_header_pieces(ManifestFile const& file, std::uint64_
   return bytes;
 }
 
-/// A few bytes that differ where a directory, a manifest (empty for none) or names of files do.
-std::string view_of(std::string const& directory, std::string const& manifest,
-                    std::vector<std::string> const& names) {
+/// A number that differs where a directory, a manifest (empty for none) or names of files do.
+std::uint32_t view_of(std::string const& directory, std::string const& manifest,
+                      std::vector<std::string> const& names) {
   std::string all = concat(directory, "\n", manifest, "\n");
   for (std::string const& name : names) all += concat(name, "\n");
-  return text_of_pieces({crc32c(std::as_bytes(std::span(all.data(), all.size())))});
+  return crc32c(std::as_bytes(std::span(all)));
 }
 
 /// A file that is opened when it is read first: most ranks read of few files.
@@ -177,12 +178,13 @@ void CheckpointOpening::find_unlisted() {
              ": hyper-parameters and groups stay as they are, nothing is verified by checksums"));
 }
 
-std::string CheckpointOpening::read_headers(std::size_t first, std::size_t count) {
+void CheckpointOpening::read_headers(std::size_t first, std::size_t count, Message& told) {
   std::vector<FileHeader> headers;
   for (std::size_t file = first; file < names_.size(); file += count)
     headers.push_back(checkpoint_.manifest ? read_listed(checkpoint_.manifest->files[file])
                                            : read_unlisted(names_[file]));
-  return seen_ + text_of_headers(headers, numbers_);
+  told.add_number(seen_);
+  tell_headers(headers, numbers_, told);
 }
 
 FileHeader CheckpointOpening::read_listed(ManifestFile const& file) {
@@ -203,13 +205,13 @@ FileHeader CheckpointOpening::read_unlisted(std::string const& name) {
   return {content->size(), std::move(header.parts)};
 }
 
-Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
+Checkpoint CheckpointOpening::finish(std::vector<Message> said) && {
   std::vector<Told> told;
-  for (std::string const& text : said) {
-    if (!text.starts_with(seen_))
+  for (Message& message : said) {
+    if (message.take_number() != seen_)
       refuse_damaged(checkpoint_.directory, ": is another checkpoint for rank ",
                      std::to_string(told.size()));
-    told.push_back({{std::string_view(text).substr(seen_.size()), listed_.size()}});
+    told.push_back({{std::move(message), listed_.size()}});
   }
   for (std::size_t file = 0; file < names_.size(); ++file) add_file(file, told[file % said.size()]);
   for (auto& [key, tensor] : checkpoint_.tensors) {
@@ -274,8 +276,9 @@ void CheckpointOpening::check() const {
 
 Checkpoint open_checkpoint(Storage& storage, std::string const& directory) {
   CheckpointOpening opening(storage, directory);
-  std::string const said = opening.read_headers(0, 1);
-  return std::move(opening).finish({&said, 1});
+  std::vector<Message> said(1);
+  opening.read_headers(0, 1, said.front());
+  return std::move(opening).finish(std::move(said));
 }
 
 }  // namespace adamant::real

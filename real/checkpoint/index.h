@@ -3,6 +3,7 @@
 // overlapping or of another size. It does not know who loads.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,14 +52,14 @@ class CheckpointOpening {
   /// Errors: CheckpointError (damaged); StorageError.
   CheckpointOpening(Storage& storage, std::string const& directory);
 
-  /// Reads the headers of file `first` and of every `count`-th behind it; what they say, for
-  /// finish(). Errors: as above.
-  std::string read_headers(std::size_t first, std::size_t count);
+  /// Reads the headers of file `first` and of every `count`-th behind it, and tells what they say,
+  /// for finish(). Errors: as above.
+  void read_headers(std::size_t first, std::size_t count, Message& told);
 
-  /// `said[i]` is what read_headers(i, said.size()) has returned, here or to somebody else.
+  /// `said[i]` is what read_headers(i, said.size()) has told, here or somebody else.
   ///
   /// Errors: CheckpointError (damaged), also where somebody else sees another checkpoint there.
-  Checkpoint finish(std::span<std::string const> said) &&;
+  Checkpoint finish(std::vector<Message> said) &&;
 
  private:
   struct Told;
@@ -78,7 +79,7 @@ class CheckpointOpening {
   std::vector<SavedTensor*> listed_;  // tensors of the manifest, by their numbers
   NameNumbers numbers_;
   std::vector<std::string> names_;  // of its files
-  std::string seen_;                // the same for who sees the same directory, manifest and names
+  std::uint32_t seen_ = 0;          // the same for who sees the same directory, manifest and names
 };
 
 /// The same by one alone.

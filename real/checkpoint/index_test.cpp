@@ -67,10 +67,11 @@ TEST(Index, AHeaderIsReadByOneOfThoseWhoOpenTogether) {
   ForeignFiles files({rows(0, 2), rows(2, 3), rows(3, 7)});
   CheckpointOpening even(files.storage, "c");
   CheckpointOpening odd(files.storage, "c");
-  std::string const of_even = even.read_headers(0, 2);
+  std::vector<Message> said(2);
+  even.read_headers(0, 2, said[0]);
   files.storage.remove("c/0.safetensors");
   files.storage.remove("c/2.safetensors");
-  std::string const said[] = {of_even, odd.read_headers(1, 2)};
+  odd.read_headers(1, 2, said[1]);
   for (CheckpointOpening* const opening : {&even, &odd}) {
     Checkpoint const checkpoint = std::move(*opening).finish(said);
     SavedTensor const& tensor = checkpoint.tensors.at("t");
@@ -86,10 +87,11 @@ TEST(Index, AHeaderIsReadByOneOfThoseWhoOpenTogether) {
 
 std::string refusal_of_views(ForeignFiles& files, std::string const& removed) {
   CheckpointOpening before(files.storage, "c");
-  std::string const of_before = before.read_headers(0, 2);
+  std::vector<Message> said(2);
+  before.read_headers(0, 2, said[0]);
   files.storage.remove(removed);
   CheckpointOpening after(files.storage, "c");
-  std::string const said[] = {of_before, after.read_headers(1, 2)};
+  after.read_headers(1, 2, said[1]);
   return refusal_of([&] { std::move(after).finish(said); });
 }
 

@@ -37,34 +37,32 @@ class Loading {
   Loading(CheckpointPlace const& place, CheckpointState const& state, LoadOptions const& options)
       : place_(place), state_(state), options_(options) {}
 
-  /// Reads this rank's share of the headers; what they say, for all.
-  std::string open() {
+  /// Reads this rank's share of the headers, and tells what they say.
+  void open(Message& told) {
     opening_.emplace(place_.storage, place_.directory);
-    return opening_->read_headers(static_cast<std::size_t>(place_.where.rank),
-                                  static_cast<std::size_t>(place_.where.world_size));
+    opening_->read_headers(static_cast<std::size_t>(place_.where.rank),
+                           static_cast<std::size_t>(place_.where.world_size), told);
   }
 
-  /// Checks and plans; changes nothing. Returns a letter for every source of raw numbers with a
-  /// scale: can this rank take them?
-  std::string prepare(std::vector<std::string> const& headers) {
-    checkpoint_ = std::move(*opening_).finish(headers);
+  /// Checks and plans; changes nothing. Tells of every source of raw numbers with a scale, whether
+  /// this rank can take them: 1 or 0.
+  void prepare(std::vector<Message> headers, Message& told) {
+    checkpoint_ = std::move(*opening_).finish(std::move(headers));
     writers_ = writers_of(checkpoint_);
     matched_ = match_saved(checkpoint_, state_);
     progress_ = loaded_progress(checkpoint_, matched_.keys, state_);
     find_sources();
     check_copies();
     read_quantised_scales();
-    return find_scales();
+    find_scales(told);
   }
 
   /// What is not taken as it was by one rank is converted by all.
-  void settle(std::vector<std::string> const& found) {
-    std::size_t letter = 0;
+  void settle(std::vector<Message> of_ranks) {
     for (Source& source : sources_) {
       if (source.converts || !source.tensor->scaled()) continue;
-      for (std::string const& of_rank : found)
-        source.converts = source.converts || of_rank[letter] == not_found;
-      ++letter;
+      for (Message& of_rank : of_ranks)
+        if (of_rank.take_number() == 0) source.converts = true;
     }
     plan();
   }
@@ -141,9 +139,6 @@ class Loading {
   }
 
  private:
-  static constexpr char is_found = '+';
-  static constexpr char not_found = '-';
-
   static bool is_shared(Source const& source) {
     return source.measured() && source.tensor->coverage == StateScale::global;
   }
@@ -229,11 +224,10 @@ class Loading {
       state_.write_scales(parameter, scales_.at(source.saved.values));
   }
 
-  std::string find_scales() {
+  void find_scales(Message& told) {
     VerifiedNumbers numbers(checkpoint_, reader_.piece_bytes());
     for (Source const& source : sources_)
       if (source.saved.scale != nullptr) check_scales(*source.saved.scale, numbers);
-    std::string found;
     for (Source& source : sources_) {
       if (source.converts || !source.tensor->scaled()) continue;
       ShardDescription const& shard = source.tensor->shard;
@@ -242,9 +236,8 @@ class Loading {
       SharedScale const shared =
           shared_scale(source.saved, writers_, global ? std::span(&whole, 1) : shard.ranges);
       if (shared.number) source.scale = numbers.at(*shared.number);
-      found.push_back(shared.found ? is_found : not_found);
+      told.add_number(shared.found ? 1 : 0);
     }
-    return found;
   }
 
   /// Each rank looks at its share of the numbers.
@@ -353,19 +346,14 @@ class Loading {
 Loaded load_checkpoint(CheckpointPlace const& place, CheckpointState const& state,
                        LoadOptions const& options, std::function<void()> const& replacing) {
   Loading loading(place, state, options);
-  auto const together = [&](auto part) {
-    return place.agreement.together([&] {
-      part();
-      return std::string();
-    });
-  };
-  std::vector<std::string> const headers = place.agreement.together([&] { return loading.open(); });
-  loading.settle(place.agreement.together([&] { return loading.prepare(headers); }));
-  if (loading.looks()) together([&] { loading.look(); });
+  Agreement& ranks = place.agreement;
+  auto headers = ranks.together([&](Message& told) { loading.open(told); });
+  loading.settle(ranks.together([&](Message& told) { loading.prepare(std::move(headers), told); }));
+  if (loading.looks()) ranks.together([&](Message&) { loading.look(); });
   loading.agree_on_scales();
-  if (loading.looks_again()) together([&] { loading.look_again(); });
+  if (loading.looks_again()) ranks.together([&](Message&) { loading.look_again(); });
   replacing();
-  together([&] { loading.read(); });
+  ranks.together([&](Message&) { loading.read(); });
   return std::move(loading).result();
 }
 

@@ -42,18 +42,30 @@ std::uint32_t value_of_digit(char letter) {
   throw std::invalid_argument("a checksum has a letter that is no hexadecimal digit");
 }
 
+/// A group's numbers under a name: one, or two in a list.
+struct Setting {
+  char const* name;
+  float AdamConfig::*first;
+  float AdamConfig::*second = nullptr;
+};
+constexpr Setting settings[] = {{"lr", &AdamConfig::learning_rate},
+                                {"betas", &AdamConfig::beta1, &AdamConfig::beta2},
+                                {"eps", &AdamConfig::epsilon},
+                                {"weight_decay", &AdamConfig::weight_decay}};
+
 // binary32 values become the shortest decimals of the equal binary64, and come back exactly.
 OrderedJson encode_group(SavedGroup const& group) {
   AdamConfig const& config = group.config;
-  return {{"name", group.name},
-          {"step", group.step},
-          {"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"},
-          {"lr", static_cast<double>(config.learning_rate)},
-          {"betas", {static_cast<double>(config.beta1), static_cast<double>(config.beta2)}},
-          {"eps", static_cast<double>(config.epsilon)},
-          {"weight_decay", static_cast<double>(config.weight_decay)},
-          {"bias_correction", config.bias_correction},
-          {"parameters", group.parameters}};
+  OrderedJson json = {{"name", group.name},
+                      {"step", group.step},
+                      {"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"}};
+  for (auto const& [name, first, second] : settings) {
+    json[name] = static_cast<double>(config.*first);
+    if (second != nullptr) json[name] = {json[name], static_cast<double>(config.*second)};
+  }
+  json["bias_correction"] = config.bias_correction;
+  json["parameters"] = group.parameters;
+  return json;
 }
 
 OrderedJson encode_body(Manifest const& manifest) {
@@ -127,15 +139,14 @@ SavedGroup decode_group(Json const& json, std::string const& name) {
   group.name = json.at("name").get<std::string>();
   std::string const where = concat(name, ": ", words_for(group));
   std::string const mode = word_in(json, "mode", {"adam", "adamw"}, where);
-  Json const& betas = json.at("betas");
   group.step = number_in<std::int64_t>(json, "step", where);
-  group.config = {.mode = mode == "adam" ? AdamMode::adam : AdamMode::adamw,
-                  .learning_rate = number_in<float>(json, "lr", where),
-                  .beta1 = number_of<float>(betas.at(0), "betas", where),
-                  .beta2 = number_of<float>(betas.at(1), "betas", where),
-                  .epsilon = number_in<float>(json, "eps", where),
-                  .weight_decay = number_in<float>(json, "weight_decay", where),
-                  .bias_correction = json.at("bias_correction").get<bool>()};
+  group.config.mode = mode == "adam" ? AdamMode::adam : AdamMode::adamw;
+  for (auto const& [key, first, second] : settings) {
+    Json const& value = json.at(key);
+    group.config.*first = number_of<float>(second == nullptr ? value : value.at(0), key, where);
+    if (second != nullptr) group.config.*second = number_of<float>(value.at(1), key, where);
+  }
+  group.config.bias_correction = json.at("bias_correction").get<bool>();
   group.parameters = json.at("parameters").get<std::vector<std::string>>();
   return group;
 }

@@ -64,25 +64,23 @@ void save_in_steps(CheckpointPlace const& place, CheckpointState const& state) {
   ADAMANT_REAL_ASSERT(place.mesh.rank_count() == place.where.world_size);
   bool const first = place.where.rank == 0;
   std::string const partial = partial_directory(place.directory);
-  place.agreement.together([&] {
+  place.agreement.together([&](Message&) {
     if (first) prepare(place.storage, place.directory);
-    return std::string();
   });
   ShardFiles mine(place, state);
-  std::vector<std::string> const files =
-      place.agreement.together([&] { return text_of_files(mine.write(partial)); });
-  place.agreement.together([&] {
-    if (!first) return std::string();
+  std::vector<Message> const files =
+      place.agreement.together([&](Message& told) { tell_files(mine.write(partial), told); });
+  place.agreement.together([&](Message&) {
+    if (!first) return;
     Manifest manifest{
         place.where.world_size, place.piece_bytes, state.progress, mine.whole_tensors(), {}};
     for (std::size_t rank = 0; rank < files.size(); ++rank)
-      for (ManifestFile& file : files_of_text(static_cast<int>(rank), files[rank]))
+      for (ManifestFile& file : told_files(static_cast<int>(rank), files[rank]))
         manifest.files.push_back(std::move(file));
     for (ParameterStep const& step : state.steps)
       if (!step.parts.empty()) manifest.parts[step.parameter] = step.parts;
     write_manifest(place.storage, partial, manifest);
     publish(place.storage, place.directory);
-    return std::string();
   });
 }
 

@@ -233,26 +233,23 @@ std::vector<ManifestTensor> ShardFiles::whole_tensors() const {
   return tensors;
 }
 
-// "<bytes> <checksums>" and a semicolon for each.
-std::string text_of_files(std::vector<ManifestFile> const& files) {
-  std::string text;
-  for (ManifestFile const& file : files)
-    text.append(concat(std::to_string(file.bytes), " ", text_of_pieces(file.pieces), ";"));
-  return text;
+void tell_files(std::vector<ManifestFile> const& files, Message& message) {
+  message.add_number(files.size());
+  for (ManifestFile const& file : files) {
+    message.add_number(file.bytes);
+    message.add_number(file.pieces.size());
+    for (std::uint32_t const piece : file.pieces) message.add_number(piece);
+  }
 }
 
-std::vector<ManifestFile> files_of_text(int rank, std::string const& text) {
-  auto const count = static_cast<std::size_t>(std::ranges::count(text, ';'));
-  std::vector<ManifestFile> files;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t const space = text.find(' ', begin);
-    std::size_t const end = text.find(';', begin);
-    ADAMANT_REAL_ASSERT(space != std::string::npos);
-    ADAMANT_REAL_ASSERT(end != std::string::npos);
-    files.push_back({shard_file_name(rank, files.size(), count),
-                     std::stoull(text.substr(begin, space - begin)),
-                     pieces_of_text(text.substr(space + 1, end - space - 1))});
-    begin = end + 1;
+std::vector<ManifestFile> told_files(int rank, Message message) {
+  std::vector<ManifestFile> files(message.take_number());
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    files[index].name = shard_file_name(rank, index, files.size());
+    files[index].bytes = message.take_number();
+    files[index].pieces.resize(message.take_number());
+    for (std::uint32_t& piece : files[index].pieces)
+      piece = static_cast<std::uint32_t>(message.take_number());
   }
   return files;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "real/checkpoint/manifest.h"
+#include "real/checkpoint/message.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/checkpoint/save.h"
 #include "real/checkpoint/saved_form.h"
@@ -77,7 +78,7 @@ class ShardFiles {
 };
 
 /// What rank 0 hears of a rank's files, for the manifest.
-std::string text_of_files(std::vector<ManifestFile> const& files);
-std::vector<ManifestFile> files_of_text(int rank, std::string const& text);
+void tell_files(std::vector<ManifestFile> const& files, Message& message);
+std::vector<ManifestFile> told_files(int rank, Message message);
 
 }  // namespace adamant::real
