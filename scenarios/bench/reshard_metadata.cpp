@@ -42,9 +42,11 @@ real::NameNumbers names_of(SavedWorld const& world) {
 }
 
 /// What the rank that reads the header tells the others of it.
-std::string told_of(SavedWorld const& world, real::NameNumbers const& names, std::int64_t rank) {
+real::Message told_of(SavedWorld const& world, real::NameNumbers const& names, std::int64_t rank) {
   real::FileHeader const header{.file_bytes = 0, .parts = parts_of(world, rank)};
-  return real::text_of_headers({&header, 1}, names);
+  real::Message told;
+  real::tell_headers({&header, 1}, names, told);
+  return told;
 }
 
 /// One header read and told: each rank of a world has one, or two where fewer load.
@@ -56,7 +58,8 @@ double seconds_of_own_header(SavedWorld const& world) {
            real::FileHeader const read{
                .file_bytes = parts.back().end,
                .parts = real::parse_header(header, parts.back().end, "file").parts};
-           static_cast<void>(real::text_of_headers({&read, 1}, names));
+           real::Message told;
+           real::tell_headers({&read, 1}, names, told);
          }) *
          1e-9;
 }
@@ -69,7 +72,7 @@ std::vector<real::SavedTensor> tensors_of(SavedWorld const& world) {
   return tensors;
 }
 
-void add_boxes(std::string const& told, int number, std::vector<real::SavedTensor>& tensors) {
+void add_boxes(real::Message const& told, int number, std::vector<real::SavedTensor>& tensors) {
   real::ToldHeaders headers(told, tensors.size());
   std::size_t const parts = headers.file().parts;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -83,7 +86,7 @@ void add_boxes(std::string const& told, int number, std::vector<real::SavedTenso
 
 double seconds_from_headers(SavedWorld const& world) {
   real::NameNumbers const names = names_of(world);
-  std::vector<std::string> told;
+  std::vector<real::Message> told;
   for (int rank = 0; rank < measured_headers; ++rank) told.push_back(told_of(world, names, rank));
   std::vector<real::SavedTensor> heard_of = tensors_of(world);
   double const heard = processor_nanoseconds_of([&] {
