@@ -122,7 +122,7 @@ class Explaining {
   std::vector<Explanation> explanations_;
 };
 
-/// Lets a verdict judge a run, and follows the oracle before and after each operation, as far as
+/// Lets a verdict judge a run, and looks at the oracle before and after each operation, as far as
 /// no law was broken before.
 class Explainer final : public Observer {
  public:

@@ -39,7 +39,8 @@ Violation* RunFindings::add(Violation violation) {
     return nullptr;
   }
   if (full(violation.law)) return nullptr;
-  return &violations_.emplace_back(std::move(violation));
+  Violation& added = violations_.emplace_back(std::move(violation));
+  return keeps_ == Keeps::whether_any ? nullptr : &added;
 }
 
 void RunFindings::keep_first_value() {

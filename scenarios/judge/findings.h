@@ -1,6 +1,6 @@
-// The violations that a verdict has found so far. What an operation shows alike on several ranks,
-// or of several parameters, is one of them. Of each law it keeps the first few: enough to
-// understand what is wrong.
+// The violations that a verdict has found so far, and how much of intervals was used. What an
+// operation shows alike on several ranks, or of several parameters, is one of them. Of each law it
+// keeps the first few: enough to understand what is wrong.
 #pragma once
 
 #include <algorithm>
@@ -35,11 +35,15 @@ WrongElements wrong_elements(std::vector<ElementRange> elements, oracle::Whereab
 
 class RunFindings {
  public:
+  /// What is kept: for reports, or one, by which it is known that there are any.
+  enum class Keeps { the_first_few, whether_any };
+  explicit RunFindings(Keeps keeps = Keeps::the_first_few) : keeps_(keeps) {}
+
   /// Entry of the program to which later findings belong; -1: outside of every operation.
   void at_operation(int entry) { operation_ = entry; }
 
   /// Its operation is the one that findings belong to now. Returns it, until the next one is added,
-  /// or null where it was known already, or is one too many.
+  /// or null where it was known already, is one too many, or nobody will read it.
   Violation* add(Violation violation);
 
   /// Forgets of the wrong values all but the first: what they say, one sentence does.
@@ -47,7 +51,10 @@ class RunFindings {
 
   bool any() const { return !violations_.empty(); }
   /// Would one more of this law be dropped?
-  bool full(Law law) const { return ::adamant::scenarios::full(violations_, law); }
+  bool full(Law law) const {
+    if (keeps_ == Keeps::whether_any) return any();
+    return ::adamant::scenarios::full(violations_, law);
+  }
   std::vector<Violation> const& violations() const { return violations_; }
 
   /// The largest part of an interval that was used so far: by what lies within.
@@ -62,6 +69,7 @@ class RunFindings {
   void note_used_by_step(double part) { used_.by_steps = std::max(used_.by_steps, part); }
 
  private:
+  Keeps keeps_;
   int operation_ = -1;
   std::vector<Violation> violations_;
   Used used_;

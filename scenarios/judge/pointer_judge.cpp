@@ -70,9 +70,11 @@ bool PointerJudge::may_move(TensorKind kind, Primitive const& operation) const {
       operation.what, [&](resolved::Load const&) { return gradient; },
       [&](ZeroGrad const& zero_grad) { return gradient && zero_grad.set_to_none; },
       [&](resolved::Replay const& replay) {
-        return std::ranges::any_of(replay.body, [&](Recorded const& each) {
-          return may_move(kind, {.what = executed(each)});
-        });
+        // No state of a captured step leaves: an engine that offloads captures none.
+        return gradient && std::ranges::any_of(replay.body, [](Recorded const& each) {
+                 auto const* const zero_grad = std::get_if<ZeroGrad>(&each);
+                 return zero_grad != nullptr && zero_grad->set_to_none;
+               });
       },
       [&](OneOf<Step, OffloadStates, ReloadStates> auto const&) { return state; },
       [](OneOf<resolved::Backward, resolved::Set> auto const&) { return false; },

@@ -158,9 +158,9 @@ bool ValueJudge::codes_are_right(WorldView const& world, Owned const& owned, int
 
 /// The first element that differs from the oracle's, numbered in the whole tensor.
 std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int parameter,
-                                                         TensorKind kind) const {
+                                                         TensorKind kind,
+                                                         std::vector<float>& room) const {
   auto const whole = reference_.model().tensor(parameter, kind);
-  std::vector<float> room;
   std::optional<oracle::Difference> found;
   for_each_range(owned.held, room, [&](ElementRange range, std::span<float const> values) {
     if (found) return;
@@ -171,13 +171,14 @@ std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int
 }
 
 bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) const {
-  RunFindings found;
+  RunFindings found(RunFindings::Keeps::whether_any);
   hold(world, parameter, kind, found);
   return !found.any();
 }
 
 void ValueJudge::hold(WorldView const& world, int parameter, TensorKind kind,
                       RunFindings& found) const {
+  std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (found.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
@@ -192,7 +193,7 @@ void ValueJudge::hold(WorldView const& world, int parameter, TensorKind kind,
       hold_to_replica(world, owned, rank, parameter, kind, found);
       continue;
     }
-    auto other = difference(owned, parameter, kind);
+    auto other = difference(owned, parameter, kind, room);
     if (!other) continue;
     other->ulps = steps_between(owned, kind, *other);
     Site const site{.rank = rank, .subject = tensor_of(parameter, kind), .index = other->index};
@@ -268,7 +269,7 @@ void ValueJudge::hold_flags(WorldView const& world, RunFindings& found) const {
 }
 
 bool ValueJudge::flags_agree(WorldView const& world) const {
-  RunFindings found;
+  RunFindings found(RunFindings::Keeps::whether_any);
   hold_flags(world, found);
   hold_groups(world, found);
   hold_scaling(world, false, found);

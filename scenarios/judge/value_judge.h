@@ -131,8 +131,8 @@ class ValueJudge {
   /// Likewise of a quantised parameter: all that its numbers are read from.
   bool codes_are_right(WorldView const& world, Owned const& owned, int rank, int parameter,
                        RunFindings& found) const;
-  std::optional<oracle::Difference> difference(Owned const& owned, int parameter,
-                                               TensorKind kind) const;
+  std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
+                                               std::vector<float>& room) const;
   /// By their values, of all ranks that are held to the oracle.
   std::optional<WrongElements> wrong_in(WorldView const& world, int parameter,
                                         TensorKind kind) const;

@@ -30,6 +30,7 @@ bool are_of_one_gradient(double exp_avg, double exp_avg_sq, AdamConfig const& wi
 
 }  // namespace
 
+// Suppositions hang on what steps, loads, saves and new settings found before them.
 void Verdict::note_before(Primitive const& operation) {
   constexpr std::int64_t numel_max = 1 << 14;
   if (total_numel_ > numel_max) return;
