@@ -27,22 +27,22 @@ std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& op
 /// without bugs says that itself (MachineLacks).
 Capabilities of_our_engine() {
   Capabilities all;
-  all.layouts = every<Layout>();
+  all.layouts = {Layout::fsdp2, Layout::flat, Layout::bucketed};
   all.replicate_max = mesh_range.most;
-  all.outers = every<Outer>();
+  all.outers = {Outer::none, Outer::optim};
   all.parts = true;
   all.tied = true;
   all.precisions = {formats()};
   all.own_precision = true;
-  all.optimizers = every<AdamMode>();
-  all.step_counters = every<StepCounter>();
+  all.optimizers = {AdamMode::adamw, AdamMode::adam};
+  all.step_counters = {StepCounter::group, StepCounter::parameter};
   all.bias_correction = {true, false};
   all.cast_gradients = true;
   all.clip = true;
-  all.loss_scale = every<LossScale::Kind>();
+  all.loss_scale = {LossScale::Kind::none, LossScale::Kind::fixed, LossScale::Kind::dynamic};
   all.set.assign(key_names<SettingsChange>.begin(), key_names<SettingsChange>.end());
-  all.gradients = every<GradientClass>();
-  all.zero_grad = every<ZeroGradKind>();
+  all.gradients = {GradientClass::exact, GradientClass::normal, GradientClass::wild};
+  all.zero_grad = {ZeroGradKind::none, ZeroGradKind::zeros};
   all.capturable = true;
   all.why_not_captured = why_not_captured;
   all.offload = true;

@@ -194,7 +194,7 @@ void ProgramWalk::take(Resolved& operation, Program::Repeated const& of) {
         if (load.anew) forget_settings();
         load.clip = clip_;
       },
-      [](AsWritten auto const&) {});
+      [](OneOf<ClipNorm, Step, ZeroGrad, OffloadStates, ReloadStates, Save, Check> auto const&) {});
 }
 
 }  // namespace adamant::scenarios

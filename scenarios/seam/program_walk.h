@@ -97,7 +97,7 @@ template <typename Verb>
 concept SetsNothing = LeavesNumbers<Verb> ||
     OneOf<Verb, resolved::Backward, ClipNorm, Step, ZeroGrad, resolved::Replay>;
 
-/// No tensor comes, goes or moves, and nothing is needed for the first time.
+/// No tensor comes, goes or moves, and nothing that a budget counts is needed for the first time.
 template <typename Verb>
 concept LeavesMemory = OneOf<Verb, ClipNorm, Overflow, resolved::Capture, Save, Check>;
 
