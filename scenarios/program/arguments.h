@@ -133,7 +133,7 @@ extern Command const bugs_command;
 extern Command const help_command;
 /// What this machine has, or what is wrong with an engine outside the process.
 extern Command const doctor_command;
-/// Says all that it has to say while the line is parsed, like --help.
+/// A script by which a shell completes the command line.
 extern Command const completion_command;
 extern Command const bench_command;
 

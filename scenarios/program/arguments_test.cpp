@@ -248,6 +248,19 @@ TEST(Arguments, MinimizeTakesOneFileAndAPlaceForTheResult) {
   EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "x.json", "--json", "./x.json"}), 2);
 }
 
+TEST(Arguments, ExplainTakesOneElementBeforeTheFileOrBehindIt) {
+  for (std::vector<char const*> const& words :
+       {std::vector<char const*>{"explain", "--element", "w[0]", "a.yaml", "--operation", "1"},
+        std::vector<char const*>{"explain", "--element=w[0]", "a.yaml", "--seed", "3"},
+        std::vector<char const*>{"explain", "a.yaml", "--element", "w[0]"}}) {
+    Arguments const arguments = parse(words);
+    EXPECT_EQ(arguments.element, "w[0]");
+    EXPECT_EQ(arguments.paths, (std::vector<std::filesystem::path>{"a.yaml"}));
+  }
+  EXPECT_EQ(status_of({"explain", "a.yaml"}), 2);
+  EXPECT_EQ(status_of({"explain", "a.yaml", "--element", "w[0]", "--element", "w[1]"}), 2);
+}
+
 TEST(Arguments, WhatIsNotThereYetEndsWithTwo) {
   EXPECT_EQ(status_of({"hunt", "te_2796"}), 2);
 }

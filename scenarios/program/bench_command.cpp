@@ -66,7 +66,7 @@ class BenchCommand {
         [this](JobEnd const& end) { take(end); });
     auto document = make_document("bench");
     document["results"] = to_json(rows_);
-    outputs_.commit(document, cases_);
+    outputs_.commit(with_interrupt(document), cases_);
     return interrupted() ? Status::interrupted : status_;
   }
 

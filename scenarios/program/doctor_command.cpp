@@ -60,7 +60,8 @@ std::string ask_version(std::string_view name, std::string_view word,
     else if (version.empty() && text.find(word) != std::string_view::npos)
       version = text;
   }
-  return program.empty() ? not_found : fmt::format("{} ({})", version, program);
+  // Not of the folder that this happens to run in.
+  return !program.starts_with('/') ? not_found : fmt::format("{} ({})", version, program);
 }
 
 /// What the driver says of the machine's GPUs; no more than why there are none.
@@ -205,7 +206,7 @@ Status report_on_engine(Arguments const& arguments) {
   auto document = make_document("doctor");
   document["engine"] = *arguments.engine;
   document["probes"] = to_json(probes);
-  outputs.commit(document);
+  outputs.commit(with_interrupt(document));
   if (interrupted()) return Status::interrupted;
   bool const well = std::ranges::count(probes, Probe::Outcome::failed, &Probe::outcome) == 0;
   return well ? Status::met : Status::not_met;

@@ -186,7 +186,7 @@ class HuntCommand {
       show(hunted, results.back());
     }
     summarise(document);
-    outputs_.commit(document, results);
+    outputs_.commit(with_interrupt(document), results);
     html_.commit(page_frame());
   }
 

@@ -39,7 +39,7 @@ Status end_before_the_first(Arguments const& arguments) {
   auto document = make_document(arguments.command->name);
   if (arguments.command == &fuzz_command) document["cases"] = 0;
   document["results"] = StrictJson::array();
-  Outputs(arguments).commit(document);
+  Outputs(arguments).commit(with_interrupt(document));
   return Status::interrupted;
 }
 

@@ -119,7 +119,7 @@ class MinimizeCommand {
   void commit(std::span<Reported const> results) {
     auto document = make_document("minimize");
     document["results"] = to_json(results);
-    outputs_.commit(document, results);
+    outputs_.commit(with_interrupt(document), results);
   }
 
   Arguments const& arguments_;

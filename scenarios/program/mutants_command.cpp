@@ -201,7 +201,7 @@ class MutantsCommand {
     for (std::size_t i = 0; i < mutants_.size(); ++i)
       if (ends_[i]) report(mutants_[i], *ends_[i], document, results);
     summarise(document);
-    outputs_.commit(document, results);
+    outputs_.commit(with_interrupt(document), results);
   }
 
   void report(bugs::Bug const& mutant, MutantEnd const& end, Json& document,

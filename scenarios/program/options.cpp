@@ -21,7 +21,7 @@ CLI::Option* add_list(CLI::App& command, Option const& option, Arguments& argume
   auto* const added =
       command.add_option_function<std::vector<std::string>>(option.name, take_all, option.text);
   added->required(option.times == Times::once || option.times == Times::at_least_once);
-  if (option.times == Times::once) added->expected(1);
+  if (option.times == Times::once) added->expected(1)->allow_extra_args(false);
   if (option.times == Times::one_each_time) added->expected(1)->take_all();
   return added;
 }

@@ -30,10 +30,14 @@ Outputs::Outputs(Arguments const& arguments) : command_(arguments.command->name)
   if (arguments.junit) junit_.emplace(*arguments.junit);
 }
 
-void Outputs::commit(StrictJson document, std::span<Reported const> results) {
-  if (interrupted()) document["interrupted"] = true;
+void Outputs::commit(StrictJson const& document, std::span<Reported const> results) {
   if (json_) json_->commit(to_text(document));
   if (junit_) junit_->commit(to_junit(command_, results));
+}
+
+StrictJson with_interrupt(StrictJson document) {
+  if (interrupted()) document["interrupted"] = true;
+  return document;
 }
 
 StrictJson to_json(std::span<Reported const> results) {

@@ -21,14 +21,17 @@ class Outputs {
   /// Errors: CannotWrite.
   explicit Outputs(Arguments const& arguments);
 
-  /// Says in the document where an interrupt came before. Errors: CannotWrite.
-  void commit(StrictJson document, std::span<Reported const> results = {});
+  /// Errors: CannotWrite.
+  void commit(StrictJson const& document, std::span<Reported const> results = {});
 
  private:
   std::string_view command_;
   std::optional<OutputFile> json_;
   std::optional<OutputFile> junit_;
 };
+
+/// The document of a command that ends where it is interrupted: it says whether it was.
+StrictJson with_interrupt(StrictJson document);
 
 /// The array `results` of a document, each with its line to paste where it failed.
 StrictJson to_json(std::span<Reported const> results);

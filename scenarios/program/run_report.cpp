@@ -92,7 +92,7 @@ void RunReport::finish(std::span<Reported const> passed_over, Status status) {
   if (is_stopped()) document["stopped"] = true;
   for (Reported const& passed : passed_over) html_.add(passed);
   results.insert(results.end(), passed_over.begin(), passed_over.end());
-  outputs_.commit(document, results);
+  outputs_.commit(with_interrupt(document), results);
   html_.commit(page_frame(status));
 }
 
