@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
@@ -26,6 +27,7 @@ struct Head {
   std::uint64_t size = 0;  // of all of it
   std::array<std::byte, 56> bytes = {};
 };
+static_assert(sizeof(Head) == 64 && std::is_trivially_copyable_v<Head>);
 
 /// First number of a message: what came of this rank's part.
 enum class Outcome : std::uint8_t { went_well, is_damaged, is_incompatible, storage_refused };
@@ -62,7 +64,9 @@ Message told_by(std::function<void(Message&)> const& part) {
 ///
 /// Errors: what the part has thrown.
 void expect_well(std::size_t rank, Message& told) {
-  auto const outcome = static_cast<Outcome>(told.take_number());
+  std::uint64_t const number = told.take_number();
+  ADAMANT_REAL_ASSERT(number <= static_cast<std::uint64_t>(Outcome::storage_refused));
+  auto const outcome = static_cast<Outcome>(number);
   if (outcome == Outcome::went_well) return;
   std::string const text = concat("rank ", std::to_string(rank), ": ", told.take_word());
   if (outcome == Outcome::storage_refused) throw StorageError(text);

@@ -28,8 +28,9 @@ void Message::add_word(std::string_view word) {
 std::uint64_t Message::take_number() {
   std::uint64_t value = 0;
   for (unsigned shift = 0;; shift += 7) {
-    ADAMANT_REAL_ASSERT(!at_end() && shift < 64);
+    ADAMANT_REAL_ASSERT(!at_end());
     auto const byte = static_cast<std::uint8_t>(bytes_[taken_++]);
+    ADAMANT_REAL_ASSERT(shift < 63 || byte <= 1);
     value |= std::uint64_t{byte & 0x7fU} << shift;
     if (byte < more) return value;
   }

@@ -68,14 +68,14 @@ void save_in_steps(CheckpointPlace const& place, CheckpointState const& state) {
     if (first) prepare(place.storage, place.directory);
   });
   ShardFiles mine(place, state);
-  std::vector<Message> const files =
+  std::vector<Message> files =
       place.agreement.together([&](Message& told) { tell_files(mine.write(partial), told); });
   place.agreement.together([&](Message&) {
     if (!first) return;
     Manifest manifest{
         place.where.world_size, place.piece_bytes, state.progress, mine.whole_tensors(), {}};
     for (std::size_t rank = 0; rank < files.size(); ++rank)
-      for (ManifestFile& file : told_files(static_cast<int>(rank), files[rank]))
+      for (ManifestFile& file : told_files(static_cast<int>(rank), std::move(files[rank])))
         manifest.files.push_back(std::move(file));
     for (ParameterStep const& step : state.steps)
       if (!step.parts.empty()) manifest.parts[step.parameter] = step.parts;
