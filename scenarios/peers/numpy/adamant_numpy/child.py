@@ -38,10 +38,10 @@ class Child:
             self.pipe.send(request)
 
     def reply(self) -> Json | None:
-        """Waits for what it answers; nothing from one that has ended."""
+        """Waits for what it answers; nothing from one that has ended, be it within its answer."""
         try:
             reply: Json = json.loads(self.pipe.recv_bytes())
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):
             return None
         return reply
 

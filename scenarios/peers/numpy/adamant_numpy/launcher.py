@@ -106,7 +106,10 @@ class Launcher:
         return reply
 
     def wait(self, child: Child) -> Json:
-        """The world's reply. A world that is late is ended, and with this process's input any."""
+        """The world's reply. A world that is late is ended, and with this process's input any.
+
+        A reply that has begun is waited for, however long it takes.
+        """
         deadline = time.monotonic() + self.timeout_seconds
         sources: list[Any] = [child.pipe, self.requests.descriptor]
         while ready := wait(sources, max(deadline - time.monotonic(), 0)):

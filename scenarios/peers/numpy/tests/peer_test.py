@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -414,6 +415,32 @@ def test_a_world_that_is_late_is_ended(tmp_path: Path) -> None:
     launcher.answer(b'{"id": 0, "request": "open"}')
     reply = launcher.answer(b'{"id": 1, "request": "step"}')
     assert reply == {"id": 1, "outcome": "timed_out", "ranks": [{"outcome": "timed_out"}]}
+    assert launcher.child is None
+    for descriptor in (to_launcher, requests, from_launcher, replies):
+        os.close(descriptor)
+
+
+def dying(_: dict[str, Any]) -> dict[str, Any]:
+    """A world that opens and then ends within a reply of 256 bytes."""
+
+    def send_a_part(pipe: Any, _: bytes) -> None:
+        os.write(pipe.fileno(), b"\0\0\1\0" + b'{"outcome": "ok", ')
+        os._exit(3)
+
+    # In this process alone, and after this reply, for which the method has been looked up.
+    Connection.send_bytes = send_a_part  # type: ignore[assignment, method-assign]
+    return {"outcome": "ok", "ranks": [{"outcome": "ok"}]}
+
+
+def test_a_world_that_dies_within_its_reply_is_answered_for() -> None:
+    """As one that dies before it."""
+    to_launcher, requests = os.pipe()
+    from_launcher, replies = os.pipe()
+    launcher = Launcher(to_launcher, replies, dying)
+    launcher.answer(b'{"id": 0, "request": "open"}')
+    reply = launcher.answer(b'{"id": 1, "request": "step"}')
+    died = {"outcome": "died", "exit_status": 3}
+    assert reply == {"id": 1, "outcome": "died", "ranks": [died]}
     assert launcher.child is None
     for descriptor in (to_launcher, requests, from_launcher, replies):
         os.close(descriptor)

@@ -78,8 +78,8 @@ class Engine:
         return defaults
 
     @classmethod
-    def known(cls, default: str) -> str | list[str] | None:
-        """Return the path of a file of known defects, or None; `default` has those of PyTorch.
+    def known(cls) -> str | list[str] | None:
+        """Return the path of the file of known defects, or None: what `known_files` says.
 
         Of several the first has the engine's own, the others those of what it is built on.
         """

@@ -11,7 +11,7 @@ from inspect import signature
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from adamant_torch import arithmetic, listing
-from adamant_torch.engine import OF_PYTORCH, Engine
+from adamant_torch.engine import Engine
 from adamant_torch.importing import engine_class
 from adamant_torch.model import AVERAGES
 from adamant_torch.protocol import VERSION, Message
@@ -183,7 +183,7 @@ def untried(kind: type[Engine]) -> list[str]:
 
 def reply(kind: type[Engine]) -> Message:
     """Return the reply to `hello`."""
-    known = kind.known(OF_PYTORCH)
+    known = kind.known()
     found = engine_class(kind)
     return {
         "outcome": "ok",

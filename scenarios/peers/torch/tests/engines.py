@@ -29,7 +29,7 @@ class KnowsNothing(Engine):
     """Has no defects that are known."""
 
     @classmethod
-    def known(cls, _: str) -> None:
+    def known(cls) -> None:
         """Return no file."""
         return None
 
