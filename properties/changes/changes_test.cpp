@@ -57,7 +57,7 @@ Row row_of(std::string const& what) {
 /// Is it written by a person, and no test?
 bool is_counted(std::string const& file) {
   static std::regex const others(
-      R"re(_test\.|/testing/|/tests/|^scenarios/corpus/|^properties/same/|\.schema\.json$|^scenarios/schema\.json$|^scenarios/KEYS\.md$)re");
+      R"re(_test\.|/testing/|/tests/|^scenarios/corpus/|^properties/same/|^scenarios/(engine\.)?schema\.json$|^scenarios/KEYS\.md$)re");
   return !std::regex_search(file, others);
 }
 
@@ -88,6 +88,14 @@ TEST(ChangesByExample, NameFilesThatAreThere) {
     }
 }
 
+TEST(ChangesByExample, FormatsAreMetInEachFileOfTheirRow) {
+  std::regex const formats("fp8|bf16|StateType|NumberFormat");
+  for (std::string const& file : row_of("a format of moments").files) {
+    bool const is_met = file.ends_with(".md") || std::regex_search(text_of(file), formats);
+    EXPECT_TRUE(is_met) << file << " has nothing to do with formats";
+  }
+}
+
 class KeptChange : public testing::TestWithParam<char const*> {};
 
 TEST_P(KeptChange, TouchesTheFilesOfItsRow) {
@@ -98,10 +106,14 @@ TEST_P(KeptChange, TouchesTheFilesOfItsRow) {
 }
 
 TEST_P(KeptChange, FitsTheSources) {
-  std::string const git = "cd '" + root.string() + "' && git apply --check ";
   if (std::system("git --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "git is not installed";
+  // Of a repository around the sources git would take the diff's paths, and skip them all.
+  std::string const git = "cd '" + root.string() + "' && GIT_CEILING_DIRECTORIES='" +
+                          root.parent_path().string() + "' git apply --check ";
   std::string const diff = (kept / GetParam()).string() + ".diff";
   EXPECT_EQ(std::system((git + diff).c_str()), 0) << diff << " fits no more: bring it up to date";
+  EXPECT_NE(std::system((git + "--reverse " + diff + " 2> /dev/null").c_str()), 0)
+      << "git has not looked: " << diff << " fits in both directions";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KeptChange, testing::Values("law", "verb"),
