@@ -163,7 +163,8 @@ void report_search(Arguments const& arguments, Searched const& searched,
                    std::span<Reported const> results, Outputs& outputs, HtmlOutput& html,
                    std::function<Ledger()> const& ledger) {
   print_summary(arguments, searched, results.size());
-  outputs.commit(with_interrupt(search_document(searched, results)), with_search(searched, results));
+  outputs.commit(with_interrupt(search_document(searched, results)),
+                 with_search(searched, results));
   if (html.is_wanted()) html.commit(search_page(searched, results.size(), ledger()));
 }
 
