@@ -43,7 +43,7 @@ constexpr Never nowhere[] = {
     {"expect: violates", "what breaks a law is found, not drawn"},
     {"schedule.choices: some", "a run records them"},
     {"schedule.choices: none", "a run records them"},
-    {"schedule.strategy: exhaustive", "support.h refuses it"},
+    {"schedule.strategy: exhaustive", "it is refused"},
     {"faults.nth: absent", "it is drawn as 1, which is the same"},
 };
 
