@@ -1,11 +1,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/Error.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -41,27 +42,36 @@ class Library {
   std::unique_ptr<void, int (*)(void*)> handle_;
 };
 
-/// The line of a program's output that contains `word`, or all that is known: where it is. It may
-/// be in `more_directories`, too.
-std::string ask_version(std::string_view name, std::string_view word,
-                        std::string_view more_directories = "") {
-  std::string const command = fmt::format(
-      "{0}program=$(command -v {1}) && echo \"$program\" && \"$program\" --version 2>/dev/null",
-      more_directories.empty() ? "" : fmt::format("PATH=\"$PATH:{}\"; ", more_directories), name);
-  std::unique_ptr<FILE, int (*)(FILE*)> const output(::popen(command.c_str(), "r"), ::pclose);
-  std::array<char, 512> line{};
-  std::string program;
-  std::string version;
-  while (output && std::fgets(line.data(), line.size(), output.get()) != nullptr) {
-    std::string_view const text =
-        std::string_view(line.data()).substr(0, std::strcspn(line.data(), "\n"));
-    if (program.empty())
-      program = text;
-    else if (version.empty() && text.find(word) != std::string_view::npos)
-      version = text;
+std::string find_program(std::string_view name, std::string_view more_directories) {
+  char const* const path = std::getenv("PATH");
+  std::string directories = path == nullptr ? "" : path;
+  directories += ":";
+  directories += more_directories;
+  std::string_view rest = directories;
+  while (!rest.empty()) {
+    auto const end = rest.find(':');
+    auto const file = std::string(rest.substr(0, end)) + "/" + std::string(name);
+    if (end != 0 && ::access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
-  // Not of the folder that this happens to run in.
-  return !program.starts_with('/') ? not_found : fmt::format("{} ({})", version, program);
+  return {};
+}
+
+/// The line of a program's output that contains `word`, or all that is known: where it is.
+std::string ask_version(std::string const& program, std::string_view word) {
+  if (program.empty()) return not_found;
+  std::string const command = shell_quoted(program) + " --version 2>/dev/null";
+  std::unique_ptr<FILE, int (*)(FILE*)> const output(::popen(command.c_str(), "r"), ::pclose);
+  if (!output) return program;
+  std::array<char, 512> line{};
+  std::string version;
+  while (std::fgets(line.data(), line.size(), output.get()) != nullptr) {
+    std::string_view const text(line.data());
+    if (version.empty() && text.find(word) != std::string_view::npos) {
+      version = text.substr(0, text.find('\n'));
+    }
+  }
+  return fmt::format("{} ({})", version, program);
 }
 
 /// What the driver says of the machine's GPUs; no more than why there are none.
@@ -182,14 +192,15 @@ std::vector<MachinePart> examine_machine() {
 #endif
   std::string const toolkit = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin";
   EngineMachine const engine = machine_of_engine();  // before this process itself calls the driver
-  std::vector<MachinePart> parts{{"built by", compiler},
-                                 {"processor", processor()},
-                                 {"g++", ask_version("g++", "g++")},
-                                 {"clang++", ask_version("clang++", "clang version")},
-                                 {"nvcc", ask_version("nvcc", "release", toolkit)},
-                                 {"GPUs", to_text(ask_driver())},
-                                 {"NCCL", nccl()},
-                                 {"MPI", ask_version("mpirun", "")}};
+  std::vector<MachinePart> parts{
+      {"built by", compiler},
+      {"processor", processor()},
+      {"g++", ask_version(find_program("g++", ""), "g++")},
+      {"clang++", ask_version(find_program("clang++", ""), "clang version")},
+      {"nvcc", ask_version(find_program("nvcc", toolkit), "release")},
+      {"GPUs", to_text(ask_driver())},
+      {"NCCL", nccl()},
+      {"MPI", ask_version(find_program("mpirun", ""), "")}};
   if (!engine.found.empty())
     parts.push_back({"engine", engine.lacks.empty() ? engine.found : engine.lacks});
   return parts;
