@@ -165,6 +165,8 @@ float scale_of_oracle(Scenario const& scenario) {
             reference.follow(operation, [&](auto const& visit) {
               for (int p = 0; p < reference.model().parameter_count(); ++p) visit(p);
             });
+          else
+            EXPECT_TRUE((OneOf<decltype(operation), Check>)) << name_of(*next);
         },
         next->what);
   return reference.model().scales(0, TensorKind::exp_avg).front();
