@@ -11,13 +11,6 @@ Options with_devices(int devices) {
   return options;
 }
 
-bool mentions(Report const& report, Law law, std::string const& text) {
-  for (Violation const& violation : report.violations) {
-    if (violation.law == law && violation.message.find(text) != std::string::npos) return true;
-  }
-  return false;
-}
-
 TEST(NcclCommunicator, KnowsItsRankCountAndDevice) {
   Report const report = run_ranks(3, [](Rank& rank) {
     int count = 0;
@@ -223,63 +216,6 @@ TEST(NcclCommunicator, ADestroyTellsAllRanksThatItWaitsFor) {
   EXPECT_TRUE(mentions(report, Law::order_deadlock, "for rank 0 2 of")) << describe(report);
 }
 
-TEST(NcclCommunicator, AbortLetsStreamsGoOnWithoutTheOthers) {
-  Report const report = run_ranks(2, [](Rank& rank) {
-    int* const value = rank.device(std::vector<int>{1});
-    if (rank.index == 0) {
-      EXPECT_EQ(ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream),
-                ncclSuccess);
-    }
-    EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
-    rank.comm = nullptr;
-    EXPECT_EQ(cudaStreamSynchronize(rank.stream), cudaSuccess);
-  });
-  EXPECT_TRUE(report.ok()) << describe(report);
-}
-
-// All may have come, and nobody have begun yet, when one leaves: from then on nothing may move.
-TEST(NcclCommunicator, AbortLeavesNothingToMoveLater) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    Options options;
-    options.schedule = {.strategy = Strategy::random, .seed = seed};
-    Report const report = run_ranks(
-        2,
-        [](Rank& rank) {
-          int* const value = rank.device(std::vector<int>{1});
-          int* const sum = rank.device(std::vector<int>{0});
-          EXPECT_EQ(ncclAllReduce(value, sum, 1, ncclInt, ncclSum, rank.comm, rank.stream),
-                    ncclSuccess);
-          if (rank.index == 0) barrier();
-          EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
-          rank.comm = nullptr;
-          std::vector<int> const then = rank.host(sum, 1);
-          settle();
-          EXPECT_EQ(rank.host(sum, 1), then);
-          if (rank.index == 1) barrier();
-        },
-        options);
-    EXPECT_TRUE(report.ok()) << describe(report);
-  }
-}
-
-TEST(NcclCommunicator, TellsWhoPollsThatAnotherRankHasAborted) {
-  Report const report = run_ranks(2, [](Rank& rank) {
-    int* const value = rank.device(std::vector<int>{1});
-    ncclResult_t state = ncclSuccess;
-    if (rank.index == 1) {
-      ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream);
-      while (cudaStreamQuery(rank.stream) == cudaErrorNotReady && state == ncclSuccess) {
-        EXPECT_EQ(ncclCommGetAsyncError(rank.comm, &state), ncclSuccess);
-      }
-      EXPECT_EQ(state, ncclRemoteError);
-    }
-    EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
-    rank.comm = nullptr;
-    EXPECT_EQ(cudaStreamSynchronize(rank.stream), cudaSuccess);
-  });
-  EXPECT_TRUE(report.ok()) << describe(report);
-}
-
 TEST(NcclCommunicator, IsDestroyedWhileOthersStillWorkWithIt) {
   Report const report = run_ranks(3, [](Rank& rank) {
     int* const value = rank.device(std::vector<int>{1});
@@ -292,32 +228,6 @@ TEST(NcclCommunicator, IsDestroyedWhileOthersStillWorkWithIt) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
-TEST(NcclCommunicator, IsNotLeftWhileAnAbortedRankIsWaitedFor) {
-  Report const report = run_ranks(2, [](Rank& rank) {
-    int* const value = rank.device(std::vector<int>{1});
-    if (rank.index == 1) {
-      ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream);
-      ncclCommDestroy(rank.comm);
-    } else {
-      ncclCommAbort(rank.comm);
-    }
-    rank.comm = nullptr;
-  });
-  EXPECT_TRUE(mentions(report, Law::order_deadlock,
-                       "rank 1 waits in ncclCommDestroy for 1 of its own calls on communicator 0 "
-                       "of 2 ranks, of which rank 0 has aborted"))
-      << describe(report);
-}
-
-TEST(NcclCommunicator, AbortLetsOthersLeave) {
-  Report const report = run_ranks(3, [](Rank& rank) {
-    bool const aborts = rank.index == 1;
-    EXPECT_EQ(aborts ? ncclCommAbort(rank.comm) : ncclCommDestroy(rank.comm), ncclSuccess);
-    rank.comm = nullptr;
-  });
-  EXPECT_TRUE(report.ok()) << describe(report);
-}
-
 TEST(NcclCommunicator, IsNotAskedAfterItsEnd) {
   Report const report = run_ranks(1, [](Rank& rank) {
     EXPECT_EQ(ncclCommDestroy(rank.comm), ncclSuccess);
@@ -326,22 +236,6 @@ TEST(NcclCommunicator, IsNotAskedAfterItsEnd) {
     rank.comm = nullptr;
   });
   EXPECT_TRUE(mentions(report, Law::access_lifetime, "a destroyed communicator is used"));
-}
-
-TEST(NcclCommunicator, LeavesAnythingInWhatAnAbortedCallReceives) {
-  Report const report = run_ranks(2, [](Rank& rank) {
-    int* const own = rank.device(std::vector<int>{1});
-    int* const sum = rank.device<int>(1);
-    if (rank.index == 0) {
-      EXPECT_EQ(ncclAllReduce(own, sum, 1, ncclInt, ncclSum, rank.comm, rank.stream), ncclSuccess);
-    }
-    EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
-    rank.comm = nullptr;
-    if (rank.index == 0) {
-      EXPECT_EQ(rank.host(sum, 1).size(), 1U);  // whatever it is
-    }
-  });
-  EXPECT_TRUE(report.ok()) << describe(report);
 }
 
 TEST(NcclGroup, EndsOnlyWhatWasStarted) {

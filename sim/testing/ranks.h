@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "sim/sim.h"
@@ -72,6 +73,14 @@ inline Report run_ranks(int ranks, std::function<void(Rank&)> const& body,
     cudaStreamDestroy(rank.stream);
   };
   return run(ranks, main, options);
+}
+
+/// Does a violation of that law say so?
+inline bool mentions(Report const& report, Law law, std::string const& text) {
+  for (Violation const& violation : report.violations) {
+    if (violation.law == law && violation.message.find(text) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace adamant::sim
