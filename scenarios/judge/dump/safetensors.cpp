@@ -90,7 +90,7 @@ void write_safetensors(std::filesystem::path const& path, std::vector<TensorToWr
   write(file, std::as_bytes(std::span(&length, 1)));
   write(file, std::as_bytes(std::span(header)));
   for (std::size_t t = 0; t < tensors.size() && file; ++t) write_tensor(file, tensors[t]);
-  file.close();  // a full disk may show only here
+  if (file) file.close();  // a full disk may show only here
   if (!file) refuse_path(path, "write");
 }
 
